@@ -1,0 +1,49 @@
+// A small team of threads that lives as long as one solve: no global state, nothing to break when a process forks.
+//
+// Work is given as numbered blocks; who does which block is left to chance, so whatever a block writes must depend on
+// its number alone. Sums over blocks are then taken in order by the caller: the same bits for every number of threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/types.hpp"
+
+namespace dualgap {
+
+class Team {
+ public:
+  explicit Team(int threads) : threads_(threads < 1 ? 1 : threads) {}
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team();
+
+  int size() const { return threads_; }
+
+  /// Calls work(block) once for every block in [0, blocks). The first exception is thrown again here.
+  void for_each(Index blocks, const std::function<void(Index)>& work);
+
+ private:
+  void start();
+  void member();
+  void take_blocks();
+
+  int threads_;
+  std::vector<std::thread> members_;
+  const std::function<void(Index)>* work_ = nullptr;
+  Index blocks_ = 0;
+  std::atomic<Index> next_{0};
+  std::atomic<int> busy_{0};
+  std::atomic<std::uint32_t> round_{0};
+  std::atomic<bool> closing_{false};
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace dualgap

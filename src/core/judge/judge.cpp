@@ -1,0 +1,257 @@
+#include "judge/judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/sum.hpp"
+
+namespace dualgap {
+
+namespace {
+
+/// xᵀw and Σ|xⱼwⱼ|, plain instructions, four sums each.
+struct Score {
+  double z = 0, size = 0;
+};
+
+template <class Rows>
+Score score(const Rows& rows, Index i, const double* w) {
+  double z[4] = {}, size[4] = {};
+  rows.view(i, [&](const auto& row) {
+    const auto term = [&](Index k, int lane) {
+      const double t = row.value(k) * w[row.column(k)];
+      z[lane] += t;
+      size[lane] += std::abs(t);
+    };
+    Index k = 0;
+    for (; k + 4 <= row.size; k += 4) {
+      term(k, 0);
+      term(k + 1, 1);
+      term(k + 2, 2);
+      term(k + 3, 3);
+    }
+    for (; k < row.size; ++k) term(k, 0);
+  });
+  return {(z[0] + z[1]) + (z[2] + z[3]), (size[0] + size[1]) + (size[2] + size[3])};
+}
+
+/// The judge's fixed cut of the rows into blocks: depends on the data's shape alone.
+struct Blocks {
+  Index n, count;
+  Blocks(Index rows, Index entries, Index cols)
+      : n(rows), count(std::clamp<Index>(entries / (16 * std::max<Index>(cols, 1)), 1, 64)) {}
+  Index begin(Index block) const { return n * block / count; }
+  Index longest() const { return n / count + 1; }
+};
+
+/// A vector sum with a carry per element, so that adding blocks loses nothing.
+class VectorSum {
+ public:
+  explicit VectorSum(Index p) : total_(p), carry_(p) {}
+  void add(ConstVector x) {
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const double t = total_[j] + x[j];
+      carry_[j] += std::abs(total_[j]) >= std::abs(x[j]) ? (total_[j] - t) + x[j] : (x[j] - t) + total_[j];
+      total_[j] = t;
+    }
+  }
+  double squared_norm() const {
+    Sum s;
+    for (std::size_t j = 0; j < total_.size(); ++j) {
+      const double v = total_[j] + carry_[j];
+      s.add(v * v);
+    }
+    return s.value();
+  }
+
+ private:
+  std::vector<double> total_, carry_;
+};
+
+struct Part {
+  Sum loss, dual, sum, error;
+  std::vector<double> v;
+};
+
+/// One block: Σ cℓ, Σ −cℓ*, Σβ, v = Σβx, and the error that rounding may have made in them.
+template <class Rows, class Loss>
+void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, ConstVector w, double b,
+                 const Vector* beta, Index begin, Index end, Part& part) {
+  for (Index i = begin; i < end; ++i) {
+    const double y = problem.y[i], c = problem.cost(i);
+    const Score s = score(rows, i, w.data());
+    const double z = s.z + b, value = c > 0 ? c * loss.value(y, z) : 0.0;
+    part.loss.add(value);
+    const double steepest = c > 0 ? std::abs(loss.prox(y, c, 0.0, z, 0.0).beta) : 0.0;
+    double weight = steepest * static_cast<double>(rows.entries(i) / 4 + 6);
+    if (beta) {
+      const double a = (*beta)[i];
+      part.dual.add(loss.dual(y, c, a));
+      part.sum.add(a);
+      if (a != 0) {
+        rows.view(i, [&](const auto& row) {
+          for (Index k = 0; k < row.size; ++k) part.v[row.column(k)] += a * row.value(k);
+        });
+        weight += std::abs(a) * static_cast<double>(end - begin + 4);
+      }
+    }
+    part.error.add(unit_roundoff * (weight * (s.size + std::abs(b)) + 8 * value));
+  }
+}
+
+template <class F>
+void visit(const Problem& problem, F f) {
+  std::visit([&](const auto& rows, const auto& loss) { f(rows, loss); }, problem.rows, problem.loss);
+}
+
+/// Waves of blocks: their parts are added in order, so the bits do not depend on the number of threads.
+template <class Rows, class Loss>
+Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, ConstVector w, double b, const Vector* beta,
+                VectorSum* v, Team& team) {
+  const Blocks blocks(problem.n(), rows.entries(), rows.cols());
+  const Index wave = team.size() == 1 ? 1 : 2 * team.size();
+  std::vector<Part> parts(static_cast<std::size_t>(std::min(wave, blocks.count)));
+  Part all;
+  for (Index first = 0; first < blocks.count; first += wave) {
+    const Index count = std::min(wave, blocks.count - first);
+    team.for_each(count, [&](Index k) {
+      Part& part = parts[k];
+      part.loss = part.dual = part.sum = part.error = Sum{};
+      if (beta) part.v.assign(rows.cols(), 0.0);
+      judge_block(problem, rows, loss, w, b, beta, blocks.begin(first + k), blocks.begin(first + k + 1), part);
+    });
+    for (Index k = 0; k < count; ++k) {
+      all.loss.add(parts[k].loss.value());
+      all.dual.add(parts[k].dual.value());
+      all.sum.add(parts[k].sum.value());
+      all.error.add(parts[k].error.value());
+      if (v) v->add(parts[k].v);
+    }
+  }
+  return all;
+}
+
+double squared_norm(ConstVector w) {
+  Sum s;
+  for (double x : w) s.add(x * x);
+  return s.value();
+}
+
+double penalty(const Problem& problem, ConstVector w, double b) {
+  const double half = 0.5 * squared_norm(w);
+  return problem.intercept == Intercept::regularized ? half + 0.5 * (b / problem.scale) * (b / problem.scale) : half;
+}
+
+/// Σ clip(βᵢ − t) over the boxes: falls monotonically in t.
+template <class Loss>
+double shifted_sum(const Problem& problem, const Loss& loss, ConstVector beta, double t) {
+  Sum s;
+  for (Index i = 0; i < problem.n(); ++i) s.add(loss.box(problem.y[i], problem.cost(i)).clip(beta[i] - t));
+  return s.value();
+}
+
+/// The Euclidean projection of β onto {box, Σβ = 0}: one monotone root, by bracketing and safeguarded secant steps.
+template <class Loss>
+void onto_zero_sum(const Problem& problem, const Loss& loss, Vector beta) {
+  const Index n = problem.n();
+  double size = 0;
+  for (double b : beta) size = std::max(size, std::abs(b));
+  const auto sum = [&](double t) { return shifted_sum(problem, loss, beta, t); };
+  double at_zero = sum(0.0), low = 0, high = 0, f_low = at_zero, f_high = at_zero;
+  if (at_zero == 0) return;
+  double reach = std::max(std::abs(at_zero) / static_cast<double>(n), 1e-300);
+  for (int k = 0; k < 2100 && at_zero > 0 && f_high > 0; ++k, reach *= 2)
+    low = high, f_low = f_high, f_high = sum(high = reach);
+  for (int k = 0; k < 2100 && at_zero < 0 && f_low < 0; ++k, reach *= 2)
+    high = low, f_high = f_low, f_low = sum(low = -reach);
+  double t = 0.5 * (low + high);
+  for (int k = 0; k < 200 && high - low > unit_roundoff * (std::abs(low) + std::abs(high)); ++k) {
+    const double secant = low + (high - low) * (f_low / (f_low - f_high));
+    t = k % 3 != 2 && secant > low && secant < high ? secant : 0.5 * (low + high);
+    if (t <= low || t >= high) break;
+    const double f = sum(t);
+    if (f == 0) break;
+    (f > 0 ? low : high) = t;
+    (f > 0 ? f_low : f_high) = f;
+  }
+  for (Index i = 0; i < n; ++i) beta[i] = loss.box(problem.y[i], problem.cost(i)).clip(beta[i] - t);
+  // what rounding left of the sum goes to rows with room for it, so that the constraint holds to the last bits
+  for (int round = 0; round < 3; ++round) {
+    Sum rest;
+    for (double b : beta) rest.add(b);
+    double left = rest.value();
+    for (Index i = 0; i < n && left != 0; ++i) {
+      const double moved = loss.box(problem.y[i], problem.cost(i)).clip(beta[i] - left);
+      left -= beta[i] - moved;
+      beta[i] = moved;
+    }
+  }
+}
+
+}  // namespace
+
+double make_feasible(const Problem& problem, Vector beta) {
+  return std::visit(
+      [&](const auto& loss) {
+        double moved = 0;
+        for (Index i = 0; i < problem.n(); ++i) {
+          const Interval box = loss.box(problem.y[i], problem.cost(i));
+          const double inside = std::isnan(beta[i]) ? box.clip(0.0) : box.clip(beta[i]);
+          moved = std::max(moved, std::abs(inside - beta[i]));
+          beta[i] = inside;
+        }
+        if (problem.intercept != Intercept::free) return moved;
+        const std::vector<double> before(beta.begin(), beta.end());
+        onto_zero_sum(problem, loss, beta);
+        for (Index i = 0; i < problem.n(); ++i) moved = std::max(moved, std::abs(beta[i] - before[i]));
+        return moved;
+      },
+      problem.loss);
+}
+
+double relative_gap(double primal, double dual, double rounding) {
+  const double gap = primal - dual, size = std::max(std::abs(primal), std::abs(dual));
+  if (!std::isfinite(gap)) return infinity;
+  if (gap <= rounding) return 0;
+  return size > 0 ? gap / size : infinity;
+}
+
+Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, Team& team) {
+  Certificate c{};
+  c.moved = make_feasible(problem, beta);
+  visit(problem, [&](const auto& rows, const auto& loss) {
+    VectorSum v(rows.cols());
+    const Part all = judge_rows(problem, rows, loss, w, b, &beta, &v, team);
+    const double total = all.sum.value();
+    c.primal = penalty(problem, w, b) + all.loss.value();
+    c.dual = -0.5 * v.squared_norm() - 0.5 * problem.scale2() * total * total + all.dual.value();
+    c.rounding =
+        all.error.value() + 4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + penalty(problem, w, b));
+  });
+  if (std::isnan(c.primal)) c.primal = infinity;
+  if (std::isnan(c.dual)) c.dual = -infinity;
+  c.gap = c.primal - c.dual;
+  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding);
+  return c;
+}
+
+double primal_objective(const Problem& problem, ConstVector w, double b, Team& team) {
+  double result = 0;
+  visit(problem, [&](const auto& rows, const auto& loss) {
+    result = penalty(problem, w, b) + judge_rows(problem, rows, loss, w, b, nullptr, nullptr, team).loss.value();
+  });
+  return result;
+}
+
+void implied_dual(const Problem& problem, ConstVector w, double b, Vector beta, Team& team) {
+  visit(problem, [&](const auto& rows, const auto& loss) {
+    const Blocks blocks(problem.n(), rows.entries(), rows.cols());
+    team.for_each(blocks.count, [&](Index k) {
+      for (Index i = blocks.begin(k); i < blocks.begin(k + 1); ++i)
+        beta[i] = loss.prox(problem.y[i], problem.cost(i), beta[i], score(rows, i, w.data()).z + b, 0.0).beta;
+    });
+  });
+}
+
+}  // namespace dualgap

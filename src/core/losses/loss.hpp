@@ -1,0 +1,58 @@
+// What a loss is. Everything that solves, judges or certifies stands on these few functions of one row, so a new loss
+// is one header with this shape and one line in list.hpp.
+//
+//   value(y, z)             ℓ(y, z)
+//   dual(y, c, β)           −c ℓ*(y, −β/c), for β in box(y, c)
+//   box(y, c)               the β for which that is finite
+//   prox(y, c, β, z, q)     B = argmax −c ℓ*(−B/c) − z(B − β) − ½q(B − β)², and slope = −∂B/∂z ≥ 0
+//                           q = ‖x‖²: the exact coordinate step; any other q > 0: the loss smoothed around β;
+//                           q = 0: −c ℓ′(z), or at a kink the β in the subdifferential nearest to the one given
+//   slack(y, c, β, z)       how far z may still move before this row wants to leave the bound it sits at (> 0),
+//                           or minus the size of its projected gradient (≤ 0)
+//
+// and constants: name, targets (sign: y = ±1; real), smooth (plain Newton needs no smoothing), kinked (the value has
+// a corner), check_every (Fenchel–Young terms are summed over every so many rows where they cost logarithms).
+// c = 0 (no weight) and q = 0 (an empty row) are ordinary arguments.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/types.hpp"
+
+namespace dualgap {
+
+enum class Targets { sign, real };
+
+struct Step {
+  double beta, slope;
+};
+
+/// Everything in one row's Fenchel–Young inequality: c ℓ(y, z) + c ℓ*(y, −β/c) + βz ≥ 0, zero at the optimum.
+template <class Loss>
+double young(const Loss& loss, double y, double c, double beta, double z) {
+  return (c * loss.value(y, z) - loss.dual(y, c, beta)) + beta * z;
+}
+
+/// The step of a loss whose conjugate is linear inside its box: from `beta`, a pull (the gradient) over a curvature.
+/// Curvature 0 sends the row to the end the pull points to.
+inline Step bounded_step(double beta, double pull, double curvature, Interval box) {
+  if (curvature <= 0) return {pull > 0 ? box.high : pull < 0 ? box.low : box.clip(beta), 0.0};
+  const double free = beta + pull / curvature;
+  return {box.clip(free), free > box.low && free < box.high ? 1 / curvature : 0.0};
+}
+
+/// The slack of a row in a box: `pull` is the gradient of the dual at β.
+inline double box_slack(double beta, double pull, Interval box) {
+  if (box.low == box.high) return infinity;
+  if (beta <= box.low) return -pull;
+  if (beta >= box.high) return pull;
+  return -std::abs(pull);
+}
+
+/// The box of a margin loss: a = yβ in [0, c].
+inline Interval margin_box(double y, double c) { return y > 0 ? Interval{0, c} : Interval{-c, 0}; }
+
+inline double soft(double x, double t) { return x > t ? x - t : x < -t ? x + t : 0.0; }
+
+}  // namespace dualgap

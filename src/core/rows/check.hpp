@@ -1,0 +1,26 @@
+// The one pass that looks at data before anyone trusts it.
+#pragma once
+
+#include "rows/rows.hpp"
+
+namespace dualgap {
+
+/// Is every value finite?
+bool all_finite(const AnyRows& rows);
+
+struct PatternFacts {
+  bool increasing;  // column numbers rise strictly within each row: no duplicates
+};
+
+/// Throws InvalidData where row starts or column numbers point outside the arrays.
+PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index entries);
+
+/// Are all of these the same number?
+template <class T>
+bool all_equal(const T* values, Index count) {
+  for (Index k = 1; k < count; ++k)
+    if (!(values[k] == values[0])) return false;
+  return count > 0;
+}
+
+}  // namespace dualgap

@@ -1,0 +1,3 @@
+#define LEVEL avx2
+#define WIDTH 4
+#include "simd/ops.inl"

@@ -1,0 +1,3 @@
+#define LEVEL avx512
+#define WIDTH 8
+#include "simd/ops.inl"

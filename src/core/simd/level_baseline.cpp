@@ -1,0 +1,3 @@
+#define LEVEL baseline
+#define WIDTH 2
+#include "simd/ops.inl"

@@ -1,0 +1,120 @@
+// One source, built once per instruction level with LEVEL (a name) and WIDTH (doubles in a register) defined.
+// No standard headers with templates or inline functions here: their weak symbols would be compiled for a wider machine
+// and could be picked by the linker for everyone (tests/test_build.py looks for that with nm).
+#include "simd/table.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace dualgap::simd {
+namespace {
+
+using Int = std::int64_t;
+typedef double Wide __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef float Half __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+
+inline Wide load(const double* x) { return *reinterpret_cast<const Wide*>(x); }
+inline Wide load(const float* x) { return __builtin_convertvector(*reinterpret_cast<const Half*>(x), Wide); }
+
+inline double total(Wide a) {
+  double s = 0;
+  for (int k = 0; k < WIDTH; ++k) s += a[k];
+  return s;
+}
+
+template <class T>
+inline double dot(const T* x, const double* w, Int n) {
+  Wide a = {}, b = {}, c = {}, d = {};
+  Int k = 0;
+  for (; k + 4 * WIDTH <= n; k += 4 * WIDTH) {
+    a += load(x + k) * load(w + k);
+    b += load(x + k + WIDTH) * load(w + k + WIDTH);
+    c += load(x + k + 2 * WIDTH) * load(w + k + 2 * WIDTH);
+    d += load(x + k + 3 * WIDTH) * load(w + k + 3 * WIDTH);
+  }
+  for (; k + WIDTH <= n; k += WIDTH) a += load(x + k) * load(w + k);
+  double s = total((a + b) + (c + d));
+  for (; k < n; ++k) s += double(x[k]) * w[k];
+  return s;
+}
+
+template <class T>
+inline void add(double scale, const T* x, double* w, Int n) {
+  Int k = 0;
+  for (; k + WIDTH <= n; k += WIDTH) *reinterpret_cast<Wide*>(w + k) = load(w + k) + scale * load(x + k);
+  for (; k < n; ++k) w[k] += scale * double(x[k]);
+}
+
+inline Wide gathered(const std::int32_t* j, const double* w) {
+#if defined(__AVX512F__)
+  return (Wide)_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i*)j), w, 8);
+#elif defined(__AVX2__)
+  return (Wide)_mm256_i32gather_pd(w, _mm_loadu_si128((const __m128i*)j), 8);
+#else
+  Wide g;
+  for (int k = 0; k < WIDTH; ++k) g[k] = w[j[k]];
+  return g;
+#endif
+}
+
+struct Values64 {
+  const double* v;
+  Wide wide(Int k) const { return load(v + k); }
+  double one(Int k) const { return v[k]; }
+};
+struct Values32 {
+  const float* v;
+  Wide wide(Int k) const { return load(v + k); }
+  double one(Int k) const { return v[k]; }
+};
+
+template <class Values>
+inline double gather(Values v, const std::int32_t* j, const double* w, Int n) {
+  Wide a = {}, b = {};
+  Int k = 0;
+  for (; k + 2 * WIDTH <= n; k += 2 * WIDTH) {
+    a += v.wide(k) * gathered(j + k, w);
+    b += v.wide(k + WIDTH) * gathered(j + k + WIDTH, w);
+  }
+  for (; k + WIDTH <= n; k += WIDTH) a += v.wide(k) * gathered(j + k, w);
+  double s = total(a + b);
+  for (; k < n; ++k) s += v.one(k) * w[j[k]];
+  return s;
+}
+
+double dot_f64(const double* x, const double* w, Int n) { return dot(x, w, n); }
+double dot_f32(const float* x, const double* w, Int n) { return dot(x, w, n); }
+void add_f64(double a, const double* x, double* w, Int n) { add(a, x, w, n); }
+void add_f32(double a, const float* x, double* w, Int n) { add(a, x, w, n); }
+double gather_f64(const double* v, const std::int32_t* j, const double* w, Int n) {
+  return gather(Values64{v}, j, w, n);
+}
+double gather_f32(const float* v, const std::int32_t* j, const double* w, Int n) {
+  return gather(Values32{v}, j, w, n);
+}
+double gather_ones(const std::int32_t* j, const double* w, Int n) {
+  Wide a = {}, b = {};
+  Int k = 0;
+  for (; k + 2 * WIDTH <= n; k += 2 * WIDTH) {
+    a += gathered(j + k, w);
+    b += gathered(j + k + WIDTH, w);
+  }
+  for (; k + WIDTH <= n; k += WIDTH) a += gathered(j + k, w);
+  double s = total(a + b);
+  for (; k < n; ++k) s += w[j[k]];
+  return s;
+}
+
+}  // namespace
+
+#define DUALGAP_JOIN(a, b) a##b
+#define DUALGAP_TABLE(level) DUALGAP_JOIN(table_, level)
+#define DUALGAP_TEXT(level) #level
+#define DUALGAP_NAME(level) DUALGAP_TEXT(level)
+
+extern const Table DUALGAP_TABLE(LEVEL);
+const Table DUALGAP_TABLE(LEVEL) = {DUALGAP_NAME(LEVEL), dot_f64,    dot_f32,    add_f64, add_f32,
+                                    gather_f64,          gather_f32, gather_ones};
+
+}  // namespace dualgap::simd

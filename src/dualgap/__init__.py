@@ -1,0 +1,83 @@
+"""Maximum-margin and generalised linear models where every answer carries proof of how good it is.
+
+>>> import dualgap as dg
+>>> from sklearn.datasets import load_breast_cancer
+>>> X, y = load_breast_cancer(return_X_y=True)
+>>> result = dg.solve(dg.Problem(X, 2.0 * y - 1, loss="hinge", C=1.0))
+>>> str(result.status), bool(result.certificate.relative_gap <= 1e-3)
+('optimal', True)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# name -> module that has it; imported when first used, so that `dualgap --help` answers at once
+_HOMES = {
+    "Problem": "problem",
+    "solve": "solve",
+    "certify": "certify",
+    "Certificate": "result",
+    "Result": "result",
+    "Status": "result",
+    "Trace": "result",
+    "losses": "registry",
+    "solvers": "registry",
+    "show_config": "config",
+    "DualgapError": "errors",
+    "InvalidData": "errors",
+    "UnsupportedProblem": "errors",
+    "FormatError": "errors",
+    "ModelFileError": "errors",
+    "LinearSVC": "estimators",
+    "LinearSVR": "estimators",
+    "LogisticRegression": "estimators",
+}
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dualgap' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"dualgap.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from dualgap.certify import certify as certify
+    from dualgap.config import show_config as show_config
+    from dualgap.errors import (
+        DualgapError as DualgapError,
+    )
+    from dualgap.errors import (
+        FormatError as FormatError,
+    )
+    from dualgap.errors import (
+        InvalidData as InvalidData,
+    )
+    from dualgap.errors import (
+        ModelFileError as ModelFileError,
+    )
+    from dualgap.errors import (
+        UnsupportedProblem as UnsupportedProblem,
+    )
+    from dualgap.estimators import LinearSVC as LinearSVC
+    from dualgap.estimators import LinearSVR as LinearSVR
+    from dualgap.estimators import LogisticRegression as LogisticRegression
+    from dualgap.problem import Problem as Problem
+    from dualgap.registry import losses as losses
+    from dualgap.registry import solvers as solvers
+    from dualgap.result import Certificate as Certificate
+    from dualgap.result import Result as Result
+    from dualgap.result import Status as Status
+    from dualgap.result import Trace as Trace
+    from dualgap.solve import solve as solve

@@ -1,0 +1,58 @@
+"""How good is a model? The judge's answer for ours, scikit-learn's, and anybody's coefficients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap import _core
+from dualgap.config import available_threads
+from dualgap.data import as_vector
+from dualgap.problem import Problem
+from dualgap.registry import loss_named
+from dualgap.result import Certificate
+from dualgap.solve import SMALL
+
+
+def certify(problem: Any, coef: Any = None, intercept: Any = 0.0, dual: Any = None) -> Any:
+    """The certificate of a point, or of a fitted estimator: ``certify(problem, coef, intercept, dual)`` or ``certify(model, X, y)``.
+
+    Without a dual point one is made: −cℓ′(z) for a smooth loss; with a kink, where the multiplier of a row on the kink
+    is free, some passes of descent choose it.
+
+    Examples
+    --------
+    >>> import dualgap as dg
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import LinearSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> theirs = LinearSVC(C=0.1).fit(X, y == 0)
+    >>> dg.certify(theirs, X, y == 0).relative_gap < 0.01
+    True
+    """
+    if not isinstance(problem, Problem):
+        from dualgap.estimators.foreign import certify_estimator
+
+        return certify_estimator(problem, coef, intercept)
+    w = as_vector(np.ravel(coef), "coef", problem.n_cols)
+    b = float(np.ravel(intercept)[0])
+    threads = 1 if problem._matrix.entries < SMALL else available_threads()
+    if dual is not None:
+        beta = as_vector(dual, "dual", problem.n_rows).copy()
+        return Certificate.from_core(_core.judge(problem._core, w, b, beta, threads))
+    beta = _core.implied_dual(problem._core, w, b, threads)
+    certificate = Certificate.from_core(_core.judge(problem._core, w, b, beta, threads))
+    if loss_named(problem.loss).smooth and problem.intercept != "free":
+        return certificate  # Fenchel–Young is tight: nothing better is known at w
+    better = _core.judge(problem._core, w, b, _descended(problem, beta, b), threads)
+    return max(certificate, Certificate.from_core(better), key=lambda c: c.dual)
+
+
+def _descended(problem: Problem, beta: Any, b: float) -> Any:
+    """β after some passes of descent from the implied one: rows on the kink find their multipliers."""
+    from dualgap.solvers import Start
+    from dualgap.solvers.dcd import SOLVER
+
+    control = _core.Control(tol=1e-4, max_time=np.inf, max_epochs=30, threads=1, trace=False, callback=None)
+    return SOLVER.run(problem, control, Start(beta, b), SOLVER.options).dual

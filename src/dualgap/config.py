@@ -1,0 +1,65 @@
+"""The machine: how many threads this process may use, and what a bug report needs."""
+
+from __future__ import annotations
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def available_threads() -> int:
+    """The cores this process may use: affinity, cgroup, and the usual environment limits."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = _cgroup_cores()
+    if quota:
+        count = min(count, quota)
+    for name in ("DUALGAP_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(name, "")
+        if value.isdigit() and int(value) > 0:
+            return min(count, int(value))
+    return max(1, count)
+
+
+def _cgroup_cores() -> int:
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, int(quota) // int(period)) if quota != "max" else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def show_config() -> None:
+    """Print version, compiler, instruction set, threads and libraries.
+
+    >>> import dualgap as dg
+    >>> dg.show_config()  # doctest: +ELLIPSIS
+    dualgap       ...
+    """
+    import numpy
+    import scipy
+    import sklearn
+
+    import dualgap
+    from dualgap import _core
+
+    for name, value in (
+        ("dualgap", dualgap.__version__),
+        ("compiler", _core.compiler),
+        ("instructions", _core.simd_level()),
+        ("threads", str(available_threads())),
+        ("python", f"{platform.python_version()} on {platform.machine()} {platform.system()}"),
+        ("numpy", numpy.__version__),
+        ("scipy", f"{scipy.__version__} (BLAS: {_blas()})"),
+        ("scikit-learn", sklearn.__version__),
+    ):
+        print(f"{name:<13} {value}")
+
+
+def _blas() -> str:
+    import scipy.linalg  # noqa: F401  (loads its BLAS)
+    from threadpoolctl import threadpool_info
+
+    found = [f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info() if lib["user_api"] == "blas"]
+    return ", ".join(dict.fromkeys(found)) or "unknown"

@@ -1,0 +1,89 @@
+"""Arrays of the user's, looked at once and then used in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from dualgap import _core
+from dualgap.errors import InvalidData
+
+Array = npt.NDArray[np.float64]
+
+
+def as_matrix(X: Any) -> _core.Matrix:
+    """The core's view of X. Copies only what cannot be used in place: other dtypes, byte orders and sparse formats."""
+    if isinstance(X, _core.Matrix):
+        return X
+    try:
+        matrix = _sparse(X) if hasattr(X, "tocsr") else _dense(X)
+    except _core.InvalidData as error:
+        raise InvalidData(str(error)) from None
+    if matrix.rows == 0:
+        raise InvalidData("Found array with 0 sample(s) while a minimum of 1 is required.")
+    if matrix.cols == 0:
+        raise InvalidData("Found array with 0 feature(s) while a minimum of 1 is required.")
+    if matrix.rows >= 2**32:
+        raise InvalidData(f"{matrix.rows} rows are more than the 2**32 that one fit takes.")
+    if not matrix.all_finite():
+        raise InvalidData(f"Input X contains {_what_is_not_finite(X)}; replace or drop those rows first.")
+    return matrix
+
+
+def _what_is_not_finite(X: Any) -> str:
+    values = X.data if hasattr(X, "tocsr") else np.asarray(X)
+    return "NaN" if np.isnan(np.asarray(values, dtype=np.float64)).any() else "infinity"
+
+
+def _usable(a: Any) -> Any:
+    """Float32 or float64 in the machine's byte order; anything else becomes float64."""
+    if np.iscomplexobj(a):
+        raise InvalidData("Complex data not supported: expected real numbers.")
+    if a.dtype in (np.float32, np.float64) and a.dtype.isnative:
+        return a
+    try:
+        return a.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"X must hold numbers: {error}.") from None
+
+
+def _dense(X: Any) -> _core.Matrix:
+    a = _usable(np.asarray(X))
+    if a.ndim != 2:
+        raise InvalidData(f"Expected 2D array, got {a.ndim}D array instead: reshape it to rows × columns.")
+    if any(step % a.itemsize for step in a.strides):  # a field of a packed record
+        a = a.copy()
+    return _core.dense(a)
+
+
+def _sparse(X: Any) -> _core.Matrix:
+    csr = X.tocsr()
+    data = _usable(csr.data)
+    indices, indptr = (
+        a if a.dtype in (np.int32, np.int64) and a.dtype.isnative else a.astype(np.int64)
+        for a in (csr.indices, csr.indptr)
+    )
+    arrays = [np.ascontiguousarray(a) for a in (data, indices, indptr)]
+    matrix = _core.csr(*arrays, *csr.shape)
+    if not matrix.increasing:  # duplicates would be counted wrongly in norms: add them up in a copy
+        import scipy.sparse
+
+        tidy = scipy.sparse.csr_matrix((data.copy(), indices.copy(), indptr.copy()), shape=csr.shape)
+        tidy.sum_duplicates()
+        matrix = _core.csr(tidy.data, tidy.indices, tidy.indptr, *csr.shape)
+    return matrix
+
+
+def as_vector(values: Any, name: str, size: int) -> Array:
+    """A contiguous float64 vector of the given size with finite values."""
+    try:
+        a = np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"{name} must hold numbers: {error}.") from None
+    if a.shape != (size,):
+        raise InvalidData(f"{name} has shape {a.shape}, expected ({size},), one value a row.")
+    if not np.isfinite(a.sum()) and not np.isfinite(a).all():
+        raise InvalidData(f"Input {name} contains NaN or infinity.")
+    return a

@@ -1,0 +1,23 @@
+"""What can go wrong, each also the built-in type a caller would catch."""
+
+from __future__ import annotations
+
+
+class DualgapError(Exception):
+    """The root of every error that dualgap raises on purpose."""
+
+
+class InvalidData(DualgapError, ValueError):
+    """The data or a parameter cannot be used; the sentence names the value."""
+
+
+class UnsupportedProblem(DualgapError, ValueError):
+    """This solver cannot do this combination; the sentence names what can."""
+
+
+class FormatError(DualgapError, ValueError):
+    """A text file has a malformed line; the sentence names file, line and column."""
+
+
+class ModelFileError(DualgapError, ValueError):
+    """A model file is truncated, tampered with, or from a version this one cannot read."""

@@ -1,0 +1,147 @@
+"""The problem: rows, targets, costs, loss and intercept, validated once and kept by reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dualgap import _core
+from dualgap.data import Array, as_matrix, as_vector
+from dualgap.errors import InvalidData
+from dualgap.registry import loss_named
+
+INTERCEPTS = ("none", "regularized", "free")
+
+
+class Problem:
+    """Minimise ½‖w‖² + R(b) + Σ cᵢ ℓ(yᵢ, xᵢᵀw + b) with cᵢ = C · sample_weightᵢ.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, p)
+        Dense of either order or CSR, float32 or float64, also memory-mapped: used in place. Other types are converted.
+    y : array of shape (n,)
+        ±1 for margin losses, any number for regression losses.
+    loss : str
+        One of ``dualgap.losses()``.
+    C : float
+        The cost of one unit of loss.
+    sample_weight : array of shape (n,), optional
+        Non-negative; a row of weight 2 counts as two rows.
+    intercept : {"none", "regularized", "free"}
+        No b; b with R(b) = b²/(2s²), s = ``intercept_scaling``; b with R = 0.
+    **loss_parameters
+        ``epsilon``, ``delta``, ``quantile`` or ``smoothing``, as the loss has it.
+
+    Examples
+    --------
+    >>> import dualgap as dg
+    >>> dg.Problem([[0.0, 1.0], [2.0, 1.0], [3.0, 0.0]], [-1, 1, 1], loss="hinge", C=10)
+    Problem(3 × 2 dense float64, density 0.67, loss='hinge', C=10, intercept='none')
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        loss: str = "hinge",
+        C: float = 1.0,
+        *,
+        sample_weight: Any = None,
+        intercept: str = "none",
+        intercept_scaling: float = 1.0,
+        **loss_parameters: float,
+    ) -> None:
+        self.X = X
+        self._matrix = as_matrix(X)
+        self.loss = loss
+        entry = loss_named(loss)
+        self._parameter = entry.parameter_value(loss_parameters)
+        self.loss_parameters = {entry.parameter: self._parameter} if entry.parameter else {}
+        self.C = _positive("C", C)
+        if intercept not in INTERCEPTS:
+            raise InvalidData(f"intercept={intercept!r} is not one of {', '.join(map(repr, INTERCEPTS))}.")
+        self.intercept = intercept
+        self.intercept_scaling = _positive("intercept_scaling", intercept_scaling)
+        self.y = as_vector(y, "y", self._matrix.rows)
+        if entry.targets == "sign" and np.count_nonzero(self.y == 1) + np.count_nonzero(self.y == -1) != self.y.size:
+            odd = self.y[np.abs(self.y) != 1][0]
+            raise InvalidData(
+                f"loss={loss!r} takes y = -1 or +1, but y contains {odd:g}; estimators map labels for you."
+            )
+        self.sample_weight = None
+        if sample_weight is not None:
+            self.sample_weight = as_vector(sample_weight, "sample_weight", self._matrix.rows)
+            if self.sample_weight.min() < 0:
+                raise InvalidData(f"sample_weight contains {self.sample_weight.min():g}; weights must not be negative.")
+            if not self.sample_weight.any():
+                raise InvalidData("sample_weight is zero for every row; at least one row must count.")
+        self._core = _core.Problem(
+            self._matrix,
+            self.y,
+            self.sample_weight,
+            self.C,
+            loss,
+            self._parameter,
+            INTERCEPTS.index(intercept),
+            self.intercept_scaling,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        return self._matrix.rows
+
+    @property
+    def n_cols(self) -> int:
+        return self._matrix.cols
+
+    @property
+    def storage(self) -> str:
+        """ "dense float64", "dense float32", "csr float64" or "csr float32"."""
+        return self._matrix.storage
+
+    def objective(self, coef: Any, intercept: float = 0.0) -> float:
+        """P(w, b) by the judge's arithmetic.
+
+        >>> import dualgap as dg
+        >>> dg.Problem([[1.0], [-1.0]], [1, -1]).objective([0.0])
+        2.0
+        """
+        return _core.objective(self._core, as_vector(coef, "coef", self.n_cols), float(intercept), 1)
+
+    def dual_objective(self, dual: Any) -> float:
+        """D(β) by the judge's arithmetic, after β was moved to be feasible.
+
+        >>> import dualgap as dg
+        >>> dg.Problem([[1.0], [-1.0]], [1, -1]).dual_objective([0.5, -0.5])
+        0.5
+        """
+        beta = as_vector(dual, "dual", self.n_rows).copy()
+        return _core.judge(self._core, np.zeros(self.n_cols), 0.0, beta, 1).dual
+
+    def costs(self) -> Array:
+        """cᵢ = C · sample_weightᵢ for every row."""
+        return np.full(self.n_rows, self.C) if self.sample_weight is None else self.C * self.sample_weight
+
+    def __repr__(self) -> str:
+        if hasattr(self.X, "tocsr"):
+            filled = self._matrix.entries
+        else:
+            filled = int(np.count_nonzero(np.asarray(self.X)[:1000])) * max(1, self.n_rows // min(self.n_rows, 1000))
+        parameters = "".join(f", {k}={v:g}" for k, v in self.loss_parameters.items())
+        density = filled / (self.n_rows * self.n_cols)
+        return (
+            f"Problem({self.n_rows} × {self.n_cols} {self.storage}, density {density:.2g}, "
+            f"loss={self.loss!r}{parameters}, C={self.C:g}, intercept={self.intercept!r})"
+        )
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidData(f"{name}={value!r} is not a number.") from None
+    if not (np.isfinite(number) and number > 0):
+        raise InvalidData(f"{name}={value!r} must be a positive finite number.")
+    return number

@@ -1,0 +1,182 @@
+"""The verb: choose a solver, run it under a control, let the judge speak, hand back a result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dualgap import _core
+from dualgap.config import available_threads
+from dualgap.data import Array
+from dualgap.errors import InvalidData
+from dualgap.problem import Problem
+from dualgap.progress import progress_callback
+from dualgap.registry import solver_named
+from dualgap.result import Certificate, Result, State, Status, Trace, state_callback
+from dualgap.solvers import Start
+
+SMALL = 2_000_000  # entries below which starting threads costs more than it brings
+
+
+def solve(
+    problem: Problem,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-3,
+    max_iter: float | None = None,
+    max_time: float | None = None,
+    random_state: Any = None,
+    n_threads: int | None = None,
+    start: Result | None = None,
+    start_rows: Any = None,
+    callback: Callable[[State], Any] | None = None,
+    trace: bool = False,
+    verbose: int = 0,
+    **solver_options: Any,
+) -> Result:
+    """Solve a problem to a relative duality gap of ``tol``.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : str
+        A name from ``dualgap.solvers()``; "auto" chooses.
+    tol : float
+        The relative gap, (primal − dual) / max(|primal|, |dual|), at which the answer is optimal.
+    max_iter : float, optional
+        Epochs (passes' worth of row operations); none by default.
+    max_time : float, optional
+        Seconds of the whole call, judging included.
+    random_state : int, RandomState or None
+        The seed; None is 0, so that the same call gives the same answer.
+    n_threads : int, optional
+        None: one for small problems, otherwise what the process may use.
+    start : Result, optional
+        An earlier answer, also from another C, other weights, another solver, or, with ``start_rows``, fewer rows.
+    start_rows : array of int, optional
+        The rows of this problem that the rows of ``start`` are.
+    callback : callable, optional
+        Gets a ``State`` every epoch; returning True stops the fit with status "interrupted".
+    trace : bool
+        Keep a ``Trace`` of every epoch, judged off its clock.
+    verbose : int
+        1 draws a progress bar with the gap falling; 2 says every decision as well.
+    **solver_options
+        The solver's own; ``dualgap.solvers()`` lists them.
+
+    Examples
+    --------
+    >>> import dualgap as dg
+    >>> problem = dg.Problem([[0.0, 1.0], [2.0, 1.0], [3.0, 0.0]], [-1, 1, 1])
+    >>> result = dg.solve(problem, tol=1e-6)
+    >>> result.status == "optimal", result.certificate.relative_gap <= 1e-6
+    (True, True)
+    """
+    chosen = solver_named(solver)
+    options = chosen.check(problem, {**solver_options, "seed": seed_of(random_state)})
+    begin = _start(problem, start, start_rows)
+    bar = progress_callback(verbose, _tolerance(tol), solver)
+    hooks = [hook for hook in (bar, callback and state_callback(callback)) if hook]
+    control = _core.Control(
+        tol=_tolerance(tol),
+        max_time=_limit("max_time", max_time),
+        max_epochs=_limit("max_iter", max_iter),
+        threads=thread_count(problem, n_threads),
+        trace=bool(trace),
+        callback=(lambda *moment: any([hook(*moment) for hook in hooks])) if hooks else None,
+    )
+    control.expect_judging(3e-9 * problem._matrix.entries)
+    try:
+        answer = chosen.run(problem, control, begin, options)
+        if not answer.judged:
+            control.ask(
+                problem._core,
+                answer.solver,
+                0.0,
+                problem.n_rows,
+                np.ascontiguousarray(answer.coef),
+                answer.intercept,
+                answer.dual,
+                decide=True,
+            )
+    finally:
+        if bar:
+            bar.close()
+    return Result(
+        coef=answer.coef,
+        intercept=answer.intercept,
+        dual=answer.dual,
+        certificate=Certificate.from_core(control.certificate),
+        status=Status(control.status if control.status != "running" else "stalled"),
+        solver=answer.solver,
+        n_iter=answer.n_iter,
+        epochs=answer.epochs,
+        seconds=control.seconds,
+        trace=Trace(control.trace) if trace else None,
+        tol=tol,
+        why=answer.why,
+    )
+
+
+def seed_of(random_state: Any) -> int:
+    """A 64-bit seed from None (0), a whole number, or a NumPy generator."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state) % 2**64
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    raise InvalidData(f"random_state={random_state!r} is not None, a whole number from 0, or a NumPy generator.")
+
+
+def thread_count(problem: Problem, n_threads: int | None) -> int:
+    """How many threads one fit may use."""
+    if n_threads is None:
+        return 1 if problem._matrix.entries < SMALL else available_threads()
+    if not isinstance(n_threads, (int, np.integer)) or n_threads == 0:
+        raise InvalidData(f"n_threads={n_threads!r} is not a whole number other than 0.")
+    return min(int(n_threads), 256) if n_threads > 0 else max(1, available_threads() + 1 + int(n_threads))
+
+
+def _tolerance(tol: Any) -> float:
+    try:
+        value = float(tol)
+    except (TypeError, ValueError):
+        raise InvalidData(f"tol={tol!r} is not a number.") from None
+    if not 0 <= value < math.inf:
+        raise InvalidData(f"tol={tol!r} must be 0 or more: it is a relative duality gap.")
+    return value
+
+
+def _limit(name: str, value: Any) -> float:
+    if value is None:
+        return math.inf
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidData(f"{name}={value!r} is not a number.") from None
+    if not number > 0:
+        raise InvalidData(f"{name}={value!r} must be positive, or None for no limit.")
+    return number
+
+
+def _start(problem: Problem, start: Result | None, rows: Any) -> Start:
+    """β of an earlier result on this problem's rows; the solver puts it inside this problem's bounds."""
+    if start is None:
+        return Start()
+    dual: Array = np.asarray(start.dual, dtype=np.float64)
+    if rows is not None:
+        spread = np.zeros(problem.n_rows)
+        spread[np.asarray(rows)] = dual
+        dual = spread
+    if dual.size != problem.n_rows:
+        raise InvalidData(
+            f"start has {dual.size} rows, this problem {problem.n_rows}; say with start_rows= which rows they are."
+        )
+    coef = start.coef if start.coef.size == problem.n_cols else None
+    return Start(np.ascontiguousarray(dual), float(start.intercept), coef)

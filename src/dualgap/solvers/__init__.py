@@ -1,0 +1,51 @@
+"""One file per solver: its entry in the registry, and its orchestration where Python is fast enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dualgap.data import Array
+
+
+@dataclass
+class Start:
+    """Where to begin: a dual point, and for a free intercept a b (zero where nothing is known)."""
+
+    dual: Array | None = None
+    intercept: float = 0.0
+    coef: Array | None = None
+
+
+@dataclass
+class Answer:
+    """Where a solver ended. ``judged``: the control's certificate speaks of this very point."""
+
+    coef: Array
+    intercept: float
+    dual: Array
+    epochs: float
+    n_iter: int
+    judged: bool = False
+    solver: str = ""
+    why: str = ""
+
+    @classmethod
+    def from_core(cls, raw: dict[str, Any], solver: str) -> Answer:
+        return cls(**raw, solver=solver)
+
+
+def one_of(options: Any, name: str, choices: tuple[str, ...]) -> str:
+    """The value of an option that is a word."""
+    from dualgap.errors import InvalidData
+
+    value = options[name]
+    if value not in choices:
+        raise InvalidData(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}.")
+    return str(value)
+
+
+def zeros(size: int) -> Array:
+    return np.zeros(size)

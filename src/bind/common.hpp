@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "problem/problem.hpp"
+#include "solvers/answer.hpp"
 #include "solvers/control.hpp"
 
 namespace dualgap::bind {
@@ -61,6 +62,27 @@ void unlocked(BoundControl& control, F f) {
     f(*control.control);
   }
   control.rethrow();
+}
+
+/// Where a solver begins.
+inline Answer start_from(const std::optional<InVector>& beta, const std::optional<InVector>& w, double b) {
+  Answer answer;
+  if (beta) answer.beta = copy(*beta);
+  if (w) answer.w = copy(*w);
+  answer.b = b;
+  return answer;
+}
+
+/// Where it ended, as dualgap.solvers.Answer takes it.
+inline nb::dict to_dict(Answer& answer) {
+  nb::dict d;
+  d["coef"] = to_numpy(std::move(answer.w));
+  d["intercept"] = answer.b;
+  d["dual"] = to_numpy(std::move(answer.beta));
+  d["epochs"] = answer.epochs;
+  d["n_iter"] = answer.iterations;
+  d["judged"] = answer.judged;
+  return d;
 }
 
 void bind_data(nb::module_& m);

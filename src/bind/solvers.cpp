@@ -8,25 +8,6 @@ namespace dualgap::bind {
 
 namespace {
 
-Answer start_from(const std::optional<InVector>& beta, const std::optional<InVector>& w, double b) {
-  Answer answer;
-  if (beta) answer.beta = copy(*beta);
-  if (w) answer.w = copy(*w);
-  answer.b = b;
-  return answer;
-}
-
-nb::dict to_dict(Answer& answer) {
-  nb::dict d;
-  d["coef"] = to_numpy(std::move(answer.w));
-  d["intercept"] = answer.b;
-  d["dual"] = to_numpy(std::move(answer.beta));
-  d["epochs"] = answer.epochs;
-  d["n_iter"] = answer.iterations;
-  d["judged"] = answer.judged;
-  return d;
-}
-
 nb::dict run_dcd(const BoundProblem& problem, BoundControl& control, const std::optional<InVector>& beta, double b,
                  const std::string& order, bool shrinking, const std::string& stopping, double kkt_tolerance,
                  double patience, std::uint64_t seed) {

@@ -9,13 +9,15 @@ CXX_FILES = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.inl' 'tests/*.cp
 help:
 	@echo "make demo | test | lint | format | bench | bench-full | sanitize | dev | clean"
 
+# the build's own tools, so that the second build of a checkout compiles only what changed
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 
 # one stamp an extra: installing again happens only when a source changed
 $(VENV)/.%: $(BIN)/python $(SOURCES)
-	$(BIN)/pip install --quiet ".[$*]"
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/pip install --quiet --no-build-isolation ".[$*]"
 	@touch $@
 
 demo: $(VENV)/.plot
@@ -24,9 +26,12 @@ demo: $(VENV)/.plot
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 tests
 
+# mypy reads the sources beside the types that the build took from the bindings
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -c "import dualgap._core as c, shutil; shutil.copy(c.__file__.split('_core')[0] + '_core.pyi', '$(VENV)/_core.pyi')"
+	ln -sf $(abspath $(VENV))/_core.pyi src/dualgap/_core.pyi
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CXX_FILES)
 	$(BIN)/lint-imports
@@ -44,11 +49,17 @@ bench-full: $(VENV)/.bench
 	$(BIN)/python -m benchmarks run --full
 	$(BIN)/python -m benchmarks table plot
 
+# The core built with address and undefined-behaviour sanitizers, then with the thread sanitizer, under the tests that
+# drive it hardest.
+sanitize: $(VENV)/.test
+	$(BIN)/python tests/sanitize.py address,undefined
+	$(BIN)/python tests/sanitize.py thread
+
 # in place, for work on the C++ parts: build/dev, linked into src/dualgap; then PYTHONPATH=src
 dev:
 	cmake -S . -B build/dev -G Ninja $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 	ninja -C build/dev
-	ln -sf ../../build/dev/$$(cd build/dev && ls _core*.so) src/dualgap/
+	cd src/dualgap && ln -sf ../../build/dev/_core*.so ../../build/dev/_core.pyi .
 
 clean:
 	rm -rf $(VENV) build dist demo-out bench-out lab-out

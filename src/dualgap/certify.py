@@ -16,7 +16,9 @@ from dualgap.solve import SMALL
 
 
 def certify(problem: Any, coef: Any = None, intercept: Any = 0.0, dual: Any = None) -> Any:
-    """The certificate of a point, or of a fitted estimator: ``certify(problem, coef, intercept, dual)`` or ``certify(model, X, y)``.
+    """The certificate of a point, or of a fitted estimator.
+
+    ``certify(problem, coef, intercept, dual)`` or ``certify(model, X, y)``.
 
     Without a dual point one is made: −cℓ′(z) for a smooth loss; with a kink, where the multiplier of a row on the kink
     is free, some passes of descent choose it.

@@ -65,14 +65,15 @@ def _sparse(X: Any) -> _core.Matrix:
         a if a.dtype in (np.int32, np.int64) and a.dtype.isnative else a.astype(np.int64)
         for a in (csr.indices, csr.indptr)
     )
-    arrays = [np.ascontiguousarray(a) for a in (data, indices, indptr)]
-    matrix = _core.csr(*arrays, *csr.shape)
+    data, indices, indptr = (np.ascontiguousarray(a) for a in (data, indices, indptr))
+    rows, cols = csr.shape
+    matrix = _core.csr(data, indices, indptr, rows, cols)
     if not matrix.increasing:  # duplicates would be counted wrongly in norms: add them up in a copy
         import scipy.sparse
 
         tidy = scipy.sparse.csr_matrix((data.copy(), indices.copy(), indptr.copy()), shape=csr.shape)
         tidy.sum_duplicates()
-        matrix = _core.csr(tidy.data, tidy.indices, tidy.indptr, *csr.shape)
+        matrix = _core.csr(tidy.data, tidy.indices, tidy.indptr, rows, cols)
     return matrix
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dualgap.data import Array
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """Why a fit ended. It is also a str: ``result.status == "optimal"``."""
 
     optimal = "optimal"  # the judge's relative gap is within tol
@@ -23,16 +23,13 @@ class Status(str, Enum):
     interrupted = "interrupted"
     stalled = "stalled"  # floating point ends the progress; the gap says where
 
-    def __str__(self) -> str:
-        return self.value
-
 
 @dataclass(frozen=True)
 class Certificate:
     """Proof of how good a point is, recomputed from the data by a judge that trusts no solver.
 
-    For every (w, b) and every feasible β, ``primal`` = P(w, b) ≥ P* ≥ D(β) = ``dual``: so the objective of this model is
-    at most ``gap`` above the best possible one, whoever made it and however.
+    For every (w, b) and every feasible β, ``primal`` = P(w, b) ≥ P* ≥ D(β) = ``dual``: so the objective of this model
+    is at most ``gap`` above the best possible one, whoever made it and however.
 
     Attributes
     ----------

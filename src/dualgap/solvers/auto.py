@@ -11,7 +11,8 @@ from dualgap.solvers.dcd import SOLVER as DCD
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
-    return DCD.run(problem, control, start, {**DCD.options, "seed": options["seed"]})
+    answer: Answer = DCD.run(problem, control, start, {**DCD.options, "seed": options["seed"]})
+    return answer
 
 
 SOLVER = Solver(

@@ -47,7 +47,7 @@ struct BoundProblem {
 /// A control whose callbacks may raise; what they raised is raised again when the solver has returned.
 struct BoundControl {
   std::unique_ptr<Control> control;
-  nb::object callback;
+  nb::object callback, give_up;  // give_up() is asked now and then where nobody can send Ctrl-C: in worker threads
   std::exception_ptr error;
   void rethrow() {
     if (error) std::rethrow_exception(std::exchange(error, nullptr));

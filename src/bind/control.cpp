@@ -43,17 +43,17 @@ bool guarded(BoundControl& bound, F f) {
 }
 
 void make_control(BoundControl* self, double tol, double max_time, double max_epochs, int threads, bool trace,
-                  const nb::object& callback) {
-  new (self) BoundControl{std::make_unique<Control>(threads), callback, nullptr};
+                  const nb::object& callback, const nb::object& give_up) {
+  new (self) BoundControl{std::make_unique<Control>(threads), callback, give_up, nullptr};
   Control& control = *self->control;
   control.tol = tol;
   control.max_time = max_time;
   control.max_epochs = max_epochs;
   control.keep_trace = trace;
   control.poll = [self] {
-    return guarded(*self, [] {
+    return guarded(*self, [self] {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      return false;
+      return !self->give_up.is_none() && nb::cast<bool>(self->give_up());
     });
   };
   if (!callback.is_none())
@@ -80,7 +80,7 @@ void bind_control(nb::module_& m) {
       .def_ro("solver", &Moment::solver);
   nb::class_<BoundControl>(m, "Control")
       .def("__init__", &make_control, nb::arg("tol"), nb::arg("max_time"), nb::arg("max_epochs"), nb::arg("threads"),
-           nb::arg("trace"), nb::arg("callback").none())
+           nb::arg("trace"), nb::arg("callback").none(), nb::arg("give_up").none() = nb::none())
       .def_prop_ro("status", [](const BoundControl& c) { return status_name(c.control->status()); })
       .def_prop_ro("stopped", [](const BoundControl& c) { return c.control->stopped(); })
       .def_prop_ro("certificate", [](const BoundControl& c) { return c.control->certificate(); })

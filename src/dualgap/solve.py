@@ -17,6 +17,7 @@ from dualgap.progress import progress_callback
 from dualgap.registry import solver_named
 from dualgap.result import Certificate, Result, State, Status, Trace, state_callback
 from dualgap.solvers import Start
+from dualgap.together import give_up
 
 SMALL = 2_000_000  # entries below which starting threads costs more than it brings
 
@@ -87,6 +88,7 @@ def solve(
         threads=thread_count(problem, n_threads),
         trace=bool(trace),
         callback=(lambda *moment: any([hook(*moment) for hook in hooks])) if hooks else None,
+        give_up=stop.is_set if (stop := give_up.get()) else None,
     )
     control.expect_judging(3e-9 * problem._matrix.entries)
     try:

@@ -1,0 +1,9 @@
+"""scikit-learn's linear models with a certificate: parameters and labels become a Problem; nothing numerical is here."""
+
+from __future__ import annotations
+
+from dualgap.estimators.linear_svc import LinearSVC
+from dualgap.estimators.linear_svr import LinearSVR
+from dualgap.estimators.logistic_regression import LogisticRegression
+
+__all__ = ["LinearSVC", "LinearSVR", "LogisticRegression"]

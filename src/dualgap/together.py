@@ -1,0 +1,52 @@
+"""Several solves at once: threads over problems, one Ctrl-C for all of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextvars import ContextVar
+from typing import TypeVar
+
+from dualgap.config import available_threads
+from dualgap.errors import InvalidData
+
+T = TypeVar("T")
+SMALL = 500_000  # entries, over all problems, below which starting threads costs more than it brings
+
+#: set inside a worker: the solve running there ends soon after this says so
+give_up: ContextVar[threading.Event | None] = ContextVar("give_up", default=None)
+
+
+def workers_for(n_jobs: int | None, count: int, entries: int) -> int:
+    """How many threads for `count` problems of so many entries; None chooses, negative counts from all cores down."""
+    if n_jobs is None:
+        return 1 if entries * count < SMALL else min(count, available_threads())
+    if n_jobs == 0:
+        raise InvalidData("n_jobs=0 is not a number of threads: use None, 1 or more, or -1 for all cores.")
+    return min(count, n_jobs if n_jobs > 0 else max(1, available_threads() + 1 + n_jobs))
+
+
+def together(task: Callable[[int], T], count: int, workers: int) -> list[T]:
+    """[task(0), …, task(count−1)] over threads. The first exception, Ctrl-C included, ends the others and is raised."""
+    if workers <= 1:
+        return [task(k) for k in range(count)]
+    stop = threading.Event()
+
+    def worker(k: int) -> T | None:
+        give_up.set(stop)
+        return None if stop.is_set() else task(k)
+
+    with ThreadPoolExecutor(workers) as pool:
+        futures: list[Future[T | None]] = [pool.submit(worker, k) for k in range(count)]
+        try:
+            while wait(futures, timeout=0.05, return_when=FIRST_EXCEPTION).not_done:
+                if any(future.done() and future.exception() for future in futures):
+                    break
+        finally:
+            if not all(future.done() for future in futures):
+                stop.set()
+    failed = next((error for future in futures if (error := future.exception())), None)
+    if failed:
+        raise failed
+    return [future.result() for future in futures]  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""scikit-learn's linear models with a certificate: parameters and labels become a Problem; nothing numerical is here."""
+"""scikit-learn's linear models with a certificate: parameters and labels become a Problem, nothing numerical here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every estimator shares: budgets, threads over problems, callbacks, and the attributes that tell how a fit went."""
+"""What every estimator shares: budgets, threads over problems, callbacks, and the attributes that tell how it went."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from dualgap.data import Array
 from dualgap.errors import UnsupportedProblem
 from dualgap.estimators.callbacks import CallbackSupportMixin, Watch
-from dualgap.result import Result, Status, Trace
+from dualgap.result import Certificate, Result, Status, Trace
 from dualgap.solve import seed_of, solve
 from dualgap.together import together, workers_for
 
@@ -140,12 +140,12 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[m
         """``result_`` or ``results_`` and ``certificate_``."""
         for name in ("result_", "results_"):
             self.__dict__.pop(name, None)
+        certificates = [result.certificate for result in results]
+        self.certificate_: Certificate | list[Certificate]
         if len(results) == 1:
-            self.result_ = results[0]
-            self.certificate_ = results[0].certificate
+            self.result_, self.certificate_ = results[0], certificates[0]
         else:
-            self.results_ = results
-            self.certificate_ = [result.certificate for result in results]
+            self.results_, self.certificate_ = results, certificates
 
     @property
     def _results(self) -> list[Result]:

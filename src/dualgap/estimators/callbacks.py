@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (``sklearn.callback``, from 1.9 on): the fit is a task, a class a task of it, an epoch a task of that."""
+"""scikit-learn's callbacks (``sklearn.callback``, from 1.9 on): a fit is a task of tasks, its classes and epochs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dualgap.data import Array
 from dualgap.result import State
 
 try:
-    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
 except ImportError:  # scikit-learn before 1.9: there is nothing to support
 
     class CallbackSupportMixin:  # type: ignore[no-redef]

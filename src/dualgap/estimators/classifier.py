@@ -94,9 +94,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
             intercept_scaling=self.intercept_scaling,
         )
 
-    def _attributes(
-        self, points: dict[int, tuple[Array, float]], shape: tuple[int, int], dtype: Any
-    ) -> dict[str, Any]:
+    def _attributes(self, points: dict[int, tuple[Array, float]], shape: tuple[int, int], dtype: Any) -> dict[str, Any]:
         """``coef_`` and ``intercept_`` from the points found so far; the others are zero."""
         coef, intercept = np.zeros(shape, dtype), np.zeros(shape[0], dtype)
         for k, (w, b) in points.items():

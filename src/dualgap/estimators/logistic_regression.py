@@ -140,7 +140,7 @@ class LogisticRegression(LinearClassifier):
                 FutureWarning,
                 stacklevel=4,
             )
-        if self.penalty is None or self.C == np.inf:
+        if self.penalty is None or np.inf == self.C:
             raise UnsupportedProblem(
                 "LogisticRegression does not do penalty=None (C=inf): without ½‖w‖² a minimum need not exist and "
                 "nothing can be certified; use a large C, such as C=1e6."
@@ -167,7 +167,7 @@ class LogisticRegression(LinearClassifier):
         return np.array(counts, dtype=np.int32)
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class, in the order of ``classes_``; one-versus-rest ones are scaled to sum to one."""
+        """The probability of each class in the order of ``classes_``; one-versus-rest ones are scaled to sum to one."""
         return np.asarray(self._predict_proba_lr(X))
 
     def predict_log_proba(self, X: Any) -> Array:

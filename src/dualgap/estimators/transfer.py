@@ -28,7 +28,7 @@ def _filled(theirs: Any, model: Any) -> Any:
 
 
 def _their_max_iter(model: Any) -> int:
-    return model._unbound if model.max_iter is None else model.max_iter
+    return int(model._unbound if model.max_iter is None else model.max_iter)
 
 
 def to_linear_svc(model: Any) -> Any:
@@ -44,7 +44,7 @@ def to_linear_svr(model: Any) -> Any:
 
 
 def to_logistic_regression(model: Any) -> Any:
-    """Two classes: LogisticRegression. More: a fitted OneVsRestClassifier of them, since theirs would be multinomial."""
+    """Two classes: LogisticRegression. More: a OneVsRestClassifier of them, since theirs would be multinomial."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.preprocessing import LabelBinarizer

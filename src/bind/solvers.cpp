@@ -3,17 +3,22 @@
 
 #include "common.hpp"
 #include "solvers/dcd.hpp"
+#include "solvers/sdca.hpp"
 
 namespace dualgap::bind {
 
 namespace {
 
+DescentOptions::Order order_from(const std::string& name) {
+  using Order = DescentOptions::Order;
+  return name == "cyclic" ? Order::cyclic : name == "random" ? Order::random : Order::permuted;
+}
+
 nb::dict run_dcd(const BoundProblem& problem, BoundControl& control, const std::optional<InVector>& beta, double b,
                  const std::string& order, bool shrinking, const std::string& stopping, double kkt_tolerance,
                  double patience, std::uint64_t seed) {
   DcdOptions options;
-  using Order = DcdOptions::Order;
-  options.order = order == "cyclic" ? Order::cyclic : order == "random" ? Order::random : Order::permuted;
+  options.order = order_from(order);
   options.stopping = stopping == "kkt" ? DcdOptions::Stopping::kkt : DcdOptions::Stopping::gap;
   options.shrinking = shrinking;
   options.seed = seed;
@@ -24,11 +29,26 @@ nb::dict run_dcd(const BoundProblem& problem, BoundControl& control, const std::
   return to_dict(answer);
 }
 
+nb::dict run_sdca(const BoundProblem& problem, BoundControl& control, const std::optional<InVector>& beta,
+                  const std::string& order, const std::string& begin, const std::string& output, std::uint64_t seed) {
+  using Output = DescentOptions::Output;
+  SdcaOptions options;
+  options.order = order_from(order);
+  options.begin = begin == "sgd" ? DescentOptions::Begin::sgd : DescentOptions::Begin::given;
+  options.output = output == "average" ? Output::average : output == "random" ? Output::random : Output::last;
+  options.seed = seed;
+  Answer answer = start_from(beta, std::nullopt, 0.0);
+  unlocked(control, [&](Control& c) { sdca(problem.problem, answer, options, c); });
+  return to_dict(answer);
+}
+
 }  // namespace
 
 void bind_solvers(nb::module_& m) {
   m.def("dcd", &run_dcd, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("b"), nb::arg("order"),
         nb::arg("shrinking"), nb::arg("stopping"), nb::arg("kkt_tolerance"), nb::arg("patience"), nb::arg("seed"));
+  m.def("sdca", &run_sdca, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("order"),
+        nb::arg("begin"), nb::arg("output"), nb::arg("seed"));
 }
 
 }  // namespace dualgap::bind

@@ -15,10 +15,14 @@ from dualgap.result import Certificate
 from dualgap.solve import SMALL
 
 
-def certify(problem: Any, coef: Any = None, intercept: Any = 0.0, dual: Any = None) -> Any:
-    """The certificate of a point, or of a fitted estimator.
+def certify(
+    problem: Any, coef: Any = None, intercept: Any = 0.0, dual: Any = None, *, sample_weight: Any = None
+) -> Any:
+    """The certificate of a point, ``certify(problem, coef, intercept, dual)``, or of a model, ``certify(model, X, y)``.
 
-    ``certify(problem, coef, intercept, dual)`` or ``certify(model, X, y)``.
+    A model is scikit-learn's, ours or another library's linear SVM, logistic or support-vector regression, also inside
+    a pipeline or a search; its parameters say which problem it meant to solve. Several classes give a list, one a
+    class against the rest. ``sample_weight`` is what the model was fitted with.
 
     Without a dual point one is made: −cℓ′(z) for a smooth loss; with a kink, where the multiplier of a row on the kink
     is free, some passes of descent choose it.
@@ -36,7 +40,7 @@ def certify(problem: Any, coef: Any = None, intercept: Any = 0.0, dual: Any = No
     if not isinstance(problem, Problem):
         from dualgap.estimators.foreign import certify_estimator
 
-        return certify_estimator(problem, coef, intercept)
+        return certify_estimator(problem, coef, intercept, sample_weight)
     w = as_vector(np.ravel(coef), "coef", problem.n_cols)
     b = float(np.ravel(intercept)[0])
     threads = 1 if problem._matrix.entries < SMALL else available_threads()

@@ -20,12 +20,27 @@ void Team::start() {
 
 void Team::take_blocks() {
   try {
-    for (Index block; (block = next_.fetch_add(1)) < blocks_;) (*work_)(block);
+    for (Index block; !interrupted() && (block = next_.fetch_add(1)) < blocks_;) (*work_)(block);
   } catch (...) {
     const std::lock_guard lock(failure_mutex_);
     if (!failure_) failure_ = std::current_exception();
     next_ = blocks_;
   }
+}
+
+bool Team::interrupted() {
+  if (!may_abandon_) return false;
+  if (std::this_thread::get_id() == owner_ && between && between()) abandoned_ = true;
+  return abandoned_;
+}
+
+bool Team::try_each(Index blocks, const std::function<void(Index)>& work) {
+  owner_ = std::this_thread::get_id();
+  abandoned_ = false;
+  may_abandon_ = true;
+  for_each(blocks, work);
+  may_abandon_ = false;
+  return !abandoned_;
 }
 
 void Team::member() {
@@ -42,7 +57,7 @@ void Team::member() {
 
 void Team::for_each(Index blocks, const std::function<void(Index)>& work) {
   if (threads_ == 1 || blocks <= 1) {
-    for (Index block = 0; block < blocks; ++block) work(block);
+    for (Index block = 0; block < blocks && !interrupted(); ++block) work(block);
     return;
   }
   if (members_.empty()) start();

@@ -29,6 +29,16 @@ class Team {
   /// Calls work(block) once for every block in [0, blocks). The first exception is thrown again here.
   void for_each(Index blocks, const std::function<void(Index)>& work);
 
+  /// The same, but it may be given up between blocks (see `interrupted`): false where it was. The work is then partly
+  /// done, and what it wrote is of no use.
+  bool try_each(Index blocks, const std::function<void(Index)>& work);
+
+  /// Asked by the calling thread between blocks of try_each and inside long ones: true gives the work up.
+  std::function<bool()> between;
+
+  /// For long blocks of try_each: has the work been given up? The calling thread asks `between`.
+  bool interrupted();
+
  private:
   void start();
   void member();
@@ -41,7 +51,9 @@ class Team {
   std::atomic<Index> next_{0};
   std::atomic<int> busy_{0};
   std::atomic<std::uint32_t> round_{0};
-  std::atomic<bool> closing_{false};
+  std::atomic<bool> closing_{false}, abandoned_{false};
+  bool may_abandon_ = false;
+  std::thread::id owner_ = std::this_thread::get_id();
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/sum.hpp"
+#include "passes/blocks.hpp"
 
 namespace dualgap {
 
@@ -35,15 +36,6 @@ Score score(const Rows& rows, Index i, const double* w) {
   });
   return {(z[0] + z[1]) + (z[2] + z[3]), (size[0] + size[1]) + (size[2] + size[3])};
 }
-
-/// The judge's fixed cut of the rows into blocks: depends on the data's shape alone.
-struct Blocks {
-  Index n, count;
-  Blocks(Index rows, Index entries, Index cols)
-      : n(rows), count(std::clamp<Index>(entries / (16 * std::max<Index>(cols, 1)), 1, 64)) {}
-  Index begin(Index block) const { return n * block / count; }
-  Index longest() const { return n / count + 1; }
-};
 
 /// A vector sum with a carry per element, so that adding blocks loses nothing.
 class VectorSum {

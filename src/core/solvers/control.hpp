@@ -31,7 +31,9 @@ class Control {
   std::function<bool(const Moment&, ConstVector, double)> callback;  // true: stop
   Team team{1};
 
-  explicit Control(int threads) : team(threads) {}
+  explicit Control(int threads) : team(threads) {
+    team.between = [this] { return look(); };
+  }
 
   /// Inside a loop: `work` entries were touched since the last call. True: leave the loop now.
   bool tick(Index work) {

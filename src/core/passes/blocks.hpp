@@ -1,0 +1,22 @@
+// A fixed cut of the rows into blocks: it depends on the shape of the data alone, never on the number of threads.
+#pragma once
+
+#include <algorithm>
+
+#include "base/types.hpp"
+
+namespace dualgap {
+
+struct Blocks {
+  Index n, count;
+  /// At most 64, and so few that adding up a p-vector for each is small beside reading the entries.
+  Blocks(Index rows, Index entries, Index cols)
+      : n(rows), count(std::clamp<Index>(entries / (16 * std::max<Index>(cols, 1)), 1, 64)) {}
+  /// Blocks of about `length` rows.
+  Blocks(Index rows, Index length) : n(rows), count(std::max<Index>(1, rows / std::max<Index>(length, 1))) {}
+
+  Index begin(Index block) const { return n * block / count; }
+  Index end(Index block) const { return n * (block + 1) / count; }
+};
+
+}  // namespace dualgap

@@ -1,0 +1,277 @@
+#include "passes/passes.hpp"
+
+#include <cmath>
+
+namespace dualgap {
+
+namespace {
+
+constexpr Index pack_rows = 192;  // rows copied together before a product: 192 × 500 columns stay in the second cache
+
+template <class Rows>
+constexpr bool is_sparse = false;
+template <class Values>
+constexpr bool is_sparse<CsrRows<Values>> = true;
+
+/// Blocks of about 65,536 entries.
+template <class Rows>
+Blocks even_blocks(const Rows& rows, Index count) {
+  return Blocks(count, std::max<Index>(64, 65536 * rows.rows() / std::max<Index>(rows.entries(), 1)));
+}
+
+/// v = Σ over blocks of their parts, in order.
+template <class F>
+bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part) {
+  std::fill(v.begin(), v.end(), 0.0);
+  const Index p = static_cast<Index>(v.size());
+  const Index wave = team.size() == 1 ? 1 : std::min<Index>(blocks.count, 4 * team.size());
+  std::vector<double> parts(static_cast<std::size_t>(wave * p));
+  for (Index first = 0; first < blocks.count; first += wave) {
+    const Index count = std::min(wave, blocks.count - first);
+    const bool done = team.try_each(count, [&](Index k) {
+      double* mine = parts.data() + k * p;
+      std::fill(mine, mine + p, 0.0);
+      part(blocks.begin(first + k), blocks.end(first + k), mine);
+    });
+    if (!done) return false;
+    for (Index k = 0; k < count; ++k)
+      for (Index j = 0; j < p; ++j) v[j] += parts[k * p + j];
+  }
+  return true;
+}
+
+/// What a Gram pass adds up.
+struct GramTask {
+  RowList list;
+  ConstVector weight;  // by place in the list; empty: one
+  double sign;
+  bool ones;
+  Index d;
+  double at(Index k) const { return weight.empty() ? 1.0 : weight[k]; }
+};
+
+/// Places [begin, end) of the list as columns of a d × count matrix, each times the root of its weight.
+template <class Rows>
+void pack(const Rows& rows, const GramTask& task, Index begin, Index end, double* out) {
+  for (Index k = begin; k < end; ++k, out += task.d) {
+    const double root = std::sqrt(task.at(k));
+    if (k + 4 < end) rows.prefetch(task.list[k + 4]);
+    rows.view(task.list[k], [&](const auto& row) {
+      for (Index t = 0; t < row.size; ++t) out[t] = root * row.value(t);
+    });
+    if (task.ones) out[task.d - 1] = root;
+  }
+}
+
+/// h += the sum over places [begin, end) of the list, columns [low, high) only. Columns rise within a row.
+template <class Rows>
+void gram_sparse(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h) {
+  const Index d = task.d;
+  for (Index k = begin; k < end; ++k) {
+    const double s = task.sign * task.at(k);
+    if (k + 4 < end) rows.prefetch(task.list[k + 4]);
+    rows.view(task.list[k], [&](const auto& row) {
+      for (Index a = 0; a < row.size; ++a) {
+        const Index column = row.column(a);
+        if (column < low || column >= high) continue;
+        const double x = s * row.value(a);
+        double* target = h + column * d;
+        for (Index b = 0; b <= a; ++b) target[row.column(b)] += x * row.value(b);
+      }
+      if (task.ones && high == d) {
+        double* target = h + (d - 1) * d;
+        for (Index b = 0; b < row.size; ++b) target[row.column(b)] += s * row.value(b);
+        target[d - 1] += s;
+      }
+    });
+  }
+}
+
+/// The same for dense rows, packed and multiplied: the columns [low, high) with everything above them.
+template <class Rows>
+void gram_dense(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h,
+                Team& team, const Blas& blas) {
+  std::vector<double> buffer(static_cast<std::size_t>(task.d * std::min(pack_rows, std::max<Index>(end - begin, 1))));
+  const int size = static_cast<int>(task.d), m = static_cast<int>(high), n = static_cast<int>(high - low);
+  const double one = 1;
+  for (Index k = begin; k < end && !team.interrupted(); k += pack_rows) {
+    const Index stop = std::min(k + pack_rows, end);
+    const int count = static_cast<int>(stop - k);
+    pack(rows, task, k, stop, buffer.data());
+    if (low == 0 && high == task.d)
+      blas.dsyrk("U", "N", &size, &count, &task.sign, buffer.data(), &size, &one, h, &size);
+    else
+      blas.dgemm("N", "T", &m, &n, &count, &task.sign, buffer.data(), &size, buffer.data() + low, &size, &one,
+                 h + low * task.d, &size);
+  }
+}
+
+template <class Rows>
+void gram_block(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h,
+                Team& team, const Blas& blas) {
+  if constexpr (is_sparse<Rows>)
+    gram_sparse(rows, task, begin, end, low, high, h);
+  else
+    gram_dense(rows, task, begin, end, low, high, h, team, blas);
+}
+
+/// K for sparse rows: one row is spread out, then multiplied with those before it.
+template <class Rows>
+bool cross_sparse(const Rows& rows, RowList list, Vector out, Team& team) {
+  const Index size = static_cast<Index>(list.size());
+  const Blocks tiles(size, 128);
+  return team.try_each(tiles.count, [&](Index t) {
+    std::vector<double> full(rows.cols());
+    const Index tile = tiles.count - 1 - t;
+    for (Index b = tiles.begin(tile); b < tiles.end(tile) && !team.interrupted(); ++b) {
+      rows.add(list[b], 1.0, full.data());
+      for (Index a = 0; a <= b; ++a) out[a + b * size] = rows.dot(list[a], full.data());
+      rows.view(list[b], [&](const auto& row) {
+        for (Index e = 0; e < row.size; ++e) full[row.column(e)] = 0;
+      });
+    }
+  });
+}
+
+/// K for dense rows: strips of columns are packed, then multiplied tile by tile.
+template <class Rows>
+bool cross_dense(const Rows& rows, RowList list, Vector out, Team& team, const Blas& blas) {
+  const Index size = static_cast<Index>(list.size()), cols = rows.cols(), strip = std::min<Index>(cols, 256);
+  const Blocks tiles(size, 128), parts(size, 256);
+  const int ld = static_cast<int>(size);
+  const double one = 1;
+  std::vector<double> packed(static_cast<std::size_t>(size * strip));
+  for (Index low = 0; low < cols; low += strip) {
+    const int width = static_cast<int>(std::min(strip, cols - low));
+    team.for_each(parts.count, [&](Index part) {
+      for (Index i = parts.begin(part); i < parts.end(part); ++i)
+        rows.view(list[i], [&](const auto& row) {
+          for (int j = 0; j < width; ++j) packed[i * width + j] = row.value(low + j);
+        });
+    });
+    const bool done = team.try_each(tiles.count, [&](Index t) {
+      const Index tile = tiles.count - 1 - t, begin = tiles.begin(tile), end = tiles.end(tile);
+      const int m = static_cast<int>(end), n = static_cast<int>(end - begin);
+      blas.dgemm("T", "N", &m, &n, &width, &one, packed.data(), &width, packed.data() + begin * width, &width, &one,
+                 out.data() + begin * ld, &ld);
+    });
+    if (!done) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Passes::scores(ConstVector w, double b, Vector z) {
+  return std::visit(
+      [&](const auto& rows) {
+        const Blocks blocks = even_blocks(rows, rows.rows());
+        return team_.try_each(blocks.count, [&](Index k) {
+          for (Index i = blocks.begin(k); i < blocks.end(k); ++i) z[i] = rows.dot(i, w.data()) + b;
+        });
+      },
+      rows_);
+}
+
+bool Passes::scores(RowList list, ConstVector w, double b, Vector z) {
+  return std::visit(
+      [&](const auto& rows) {
+        const Blocks blocks = even_blocks(rows, static_cast<Index>(list.size()));
+        return team_.try_each(blocks.count, [&](Index k) {
+          for (Index i = blocks.begin(k); i < blocks.end(k); ++i) z[i] = rows.dot(list[i], w.data()) + b;
+        });
+      },
+      rows_);
+}
+
+bool Passes::combination(ConstVector beta, Vector v) {
+  return std::visit(
+      [&](const auto& rows) {
+        const Blocks blocks(rows.rows(), rows.entries(), rows.cols());
+        return ordered_sum(team_, blocks, v, [&](Index begin, Index end, double* part) {
+          for (Index i = begin; i < end; ++i)
+            if (beta[i] != 0) rows.add(i, beta[i], part);
+        });
+      },
+      rows_);
+}
+
+bool Passes::combination(RowList list, ConstVector beta, Vector v) {
+  return std::visit(
+      [&](const auto& rows) {
+        const Index size = static_cast<Index>(list.size());
+        const Blocks blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols());
+        return ordered_sum(team_, blocks, v, [&](Index begin, Index end, double* part) {
+          for (Index k = begin; k < end; ++k) {
+            if (k + 4 < end) rows.prefetch(list[k + 4]);
+            rows.add(list[k], beta[list[k]], part);
+          }
+        });
+      },
+      rows_);
+}
+
+bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vector h) {
+  const GramTask task{list, weight, sign, ones, p() + (ones ? 1 : 0)};
+  const Index d = task.d, size = static_cast<Index>(list.size());
+  return std::visit(
+      [&](const auto& rows) {
+        if (d > 1000) {  // too large to have several: every block its own columns, over all rows
+          const Blocks tiles(d, 256);
+          return team_.try_each(tiles.count, [&](Index k) {
+            const Index tile = tiles.count - 1 - k;  // the longest first
+            gram_block(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_, blas_);
+          });
+        }
+        const Blocks blocks(size, std::max<Index>({512, 2 * d, (size + 15) / 16}));
+        std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order
+        const bool done = ordered_sum(team_, blocks, sum, [&](Index begin, Index end, double* part) {
+          gram_block(rows, task, begin, end, 0, d, part, team_, blas_);
+        });
+        for (std::size_t k = 0; k < h.size(); ++k) h[k] += sum[k];
+        return done;
+      },
+      rows_);
+}
+
+bool Passes::cross(RowList list, Vector k) {
+  std::fill(k.begin(), k.end(), 0.0);
+  return std::visit(
+      [&](const auto& rows) {
+        if constexpr (is_sparse<std::decay_t<decltype(rows)>>)
+          return cross_sparse(rows, list, k, team_);
+        else
+          return cross_dense(rows, list, k, team_, blas_);
+      },
+      rows_);
+}
+
+bool cholesky(Index d, double* a, Team& team, const Blas& blas) {
+  constexpr Index panel = 256;
+  const int ld = static_cast<int>(d);
+  const double one = 1, minus = -1;
+  for (Index k = 0; k < d; k += panel) {
+    const Index next = std::min(k + panel, d);
+    const int width = static_cast<int>(next - k);
+    int info = 0;
+    double* diagonal = a + k + k * d;
+    blas.dpotrf("U", &width, diagonal, &ld, &info);
+    if (info != 0) return false;
+    if (next == d) break;
+    const Blocks tiles(d - next, panel);
+    const bool solved = team.try_each(tiles.count, [&](Index t) {
+      const int columns = static_cast<int>(tiles.end(t) - tiles.begin(t));
+      blas.dtrsm("L", "U", "T", "N", &width, &columns, &one, diagonal, &ld, a + k + (next + tiles.begin(t)) * d, &ld);
+    });
+    const bool updated = solved && team.try_each(tiles.count, [&](Index t) {
+      const Index tile = tiles.count - 1 - t, begin = next + tiles.begin(tile), end = next + tiles.end(tile);
+      const int m = static_cast<int>(end - next), n = static_cast<int>(end - begin);
+      blas.dgemm("T", "N", &m, &n, &width, &minus, a + k + next * d, &ld, a + k + begin * d, &ld, &one,
+                 a + next + begin * d, &ld);
+    });
+    if (!updated) return false;
+  }
+  return true;
+}
+
+}  // namespace dualgap

@@ -1,8 +1,10 @@
 // Solvers: options in, answer out.
 #include <map>
 
+#include "blas.hpp"
 #include "common.hpp"
 #include "solvers/dcd.hpp"
+#include "solvers/newton.hpp"
 #include "solvers/sdca.hpp"
 
 namespace dualgap::bind {
@@ -42,11 +44,26 @@ nb::dict run_sdca(const BoundProblem& problem, BoundControl& control, const std:
   return to_dict(answer);
 }
 
+nb::dict run_newton(const BoundProblem& problem, BoundControl& control, const std::optional<InVector>& beta,
+                    const std::optional<InVector>& w, double b, double memory, double q, double shrink, double inner) {
+  NewtonOptions options;
+  options.memory = memory;
+  options.q = q;
+  options.shrink = shrink;
+  options.inner = inner;
+  const Blas& blas = scipy_blas();
+  Answer answer = start_from(beta, w, b);
+  unlocked(control, [&](Control& c) { newton(problem.problem, answer, options, blas, c); });
+  return to_dict(answer);
+}
+
 }  // namespace
 
 void bind_solvers(nb::module_& m) {
   m.def("dcd", &run_dcd, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("b"), nb::arg("order"),
         nb::arg("shrinking"), nb::arg("stopping"), nb::arg("kkt_tolerance"), nb::arg("patience"), nb::arg("seed"));
+  m.def("newton", &run_newton, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("w").none(),
+        nb::arg("b"), nb::arg("memory"), nb::arg("q"), nb::arg("shrink"), nb::arg("inner"));
   m.def("sdca", &run_sdca, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("order"),
         nb::arg("begin"), nb::arg("output"), nb::arg("seed"));
 }

@@ -115,7 +115,7 @@ class Solver:
 
 
 # One line a solver: its file in dualgap.solvers, in the order they are listed.
-_FILES = ("auto", "dcd", "sdca")
+_FILES = ("auto", "dcd", "newton", "sdca")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The choice of solver, in one place. Until there is a second horse it is descent."""
+"""The choice of solver, in one place: Newton where a Hessian is cheap, descent where it is not."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 from dualgap.registry import Solver
 from dualgap.solvers import Answer, Start
 from dualgap.solvers.dcd import SOLVER as DCD
+from dualgap.solvers.newton import SOLVER as NEWTON
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
-    answer: Answer = DCD.run(problem, control, start, {**DCD.options, "seed": options["seed"]})
-    return answer
+    chosen = NEWTON if problem.n_cols <= 4000 else DCD
+    return chosen.run(problem, control, start, {**chosen.options, "seed": options["seed"]})
 
 
 SOLVER = Solver(
@@ -23,4 +24,5 @@ SOLVER = Solver(
     intercepts=DCD.intercepts,
     run=run,
     options={"seed": 0},
+    threaded=True,
 )

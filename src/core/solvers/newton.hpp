@@ -1,0 +1,21 @@
+#pragma once
+
+#include "base/blas.hpp"
+#include "problem/problem.hpp"
+#include "solvers/answer.hpp"
+#include "solvers/control.hpp"
+
+namespace dualgap {
+
+struct NewtonOptions {
+  double memory = 2e9;  // bytes that a matrix may take; beyond, conjugate gradients
+  double q = 0;         // first smoothing; 0: chosen from the data
+  double shrink = 5;    // q is divided by this at each outer step
+  double inner = 0.03;  // an inner problem is solved to this part of the gap
+  Index max_steps = 100000;
+};
+
+/// Proximal Newton from (answer.w, answer.b, answer.beta), each empty or zero where nothing is known.
+void newton(const Problem& problem, Answer& answer, const NewtonOptions& options, const Blas& blas, Control& control);
+
+}  // namespace dualgap

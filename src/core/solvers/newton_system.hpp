@@ -1,0 +1,62 @@
+// The linear system of a Newton step: (reg + Σ slopeᵢ x̃ᵢx̃ᵢᵀ) move = −grad over the rows of the zone (slope > 0).
+//
+// Three ways, the cheapest that fits: the d × d matrix by Cholesky; k × k over the zone's rows by Woodbury; conjugate
+// gradients with a diagonal preconditioner. Columns are scaled to a unit diagonal inside, the problem stays as stated.
+// Where all slopes are equal (kinked losses) the sum Σ x̃x̃ᵀ is kept, and only rows that entered or left the zone are
+// read.
+#pragma once
+
+#include <vector>
+
+#include "passes/passes.hpp"
+#include "problem/problem.hpp"
+#include "solvers/control.hpp"
+
+namespace dualgap {
+
+class NewtonSystem {
+ public:
+  NewtonSystem(const Problem& problem, Passes& passes, const Blas& blas, double memory, Control& control);
+
+  /// The move for this gradient; (grad, move) hold w's p coordinates, then b's where there is an intercept.
+  /// False: given up.
+  bool solve(ConstVector slope, ConstVector grad, Vector move, double accuracy);
+
+  /// Passes' worth of rows read since the last call.
+  double take_work() { return std::exchange(work_, 0.0); }
+  Index zone_size() const { return static_cast<Index>(zone_.size()); }
+
+ private:
+  enum class Way { gram, woodbury, conjugate };
+  Way choose() const;
+  void find_zone(ConstVector slope);
+  bool update_gram();
+  bool rebuild_gram();
+  bool solve_gram(ConstVector grad, Vector move);
+  bool solve_woodbury(ConstVector grad, Vector move);
+  bool solve_conjugate(ConstVector grad, Vector move, double accuracy);
+  bool multiply(ConstVector x, Vector out);
+  bool factor(Index size, const std::vector<double>& matrix);
+  void back_solve(Index size, Vector x) const;
+
+  const Problem& problem_;
+  Passes& passes_;
+  const Blas& blas_;
+  Control& control_;
+  const Index p_;
+  const bool ones_;
+  const Index d_;
+  const double reg_b_;
+  const Index largest_;  // side of the largest matrix allowed
+
+  std::vector<std::uint32_t> zone_;
+  std::vector<double> weight_;  // slopes of the zone's rows
+  bool uniform_ = false;
+  std::vector<double> sum_;   // Σ x̃x̃ᵀ over rows_in_sum_, or Σ slope x̃x̃ᵀ
+  std::vector<char> in_sum_;  // by row
+  Index sum_size_ = 0, sum_peak_ = 0;
+  std::vector<double> matrix_, factor_, scale_, scratch_;
+  double work_ = 0;
+};
+
+}  // namespace dualgap

@@ -1,0 +1,80 @@
+"""One build for every machine: no symbol compiled for a wider one leaks, and every level gives the same answers."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dualgap import _core
+
+CORE = Path(__file__).resolve().parent.parent / "src" / "core"
+LEVELS = ["baseline", "avx2", "avx512"]
+FLAGS = {"avx2": ["-mavx2", "-mfma"], "avx512": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mfma"]}
+X86 = platform.machine() in {"x86_64", "AMD64"}
+
+
+def weak_symbols(source: Path, flags: list[str], folder: Path) -> list[str]:
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    assert compiler and shutil.which("nm"), "this test compiles one file and looks at its symbols"
+    made = folder / "level.o"
+    subprocess.run([compiler, "-std=c++20", "-O2", "-fPIC", *flags, "-I", CORE, "-c", source, "-o", made], check=True)
+    lines = subprocess.run(["nm", "-C", made], check=True, capture_output=True, text=True).stdout.splitlines()
+    return [line for line in lines if line[17:18] in {"W", "V", "w", "v", "u"}]
+
+
+@pytest.mark.parametrize("level", sorted(FLAGS) if X86 else [])
+def test_no_wide_code_leaks_out_of_its_level(level, tmp_path):
+    """A weak symbol could be picked by the linker for everyone, and crash a machine without these instructions."""
+    assert weak_symbols(CORE / "simd" / f"level_{level}.cpp", FLAGS[level], tmp_path) == []
+
+
+def test_the_look_for_weak_symbols_can_fail(tmp_path):
+    source = tmp_path / "leaky.cpp"
+    source.write_text("inline __attribute__((noinline)) int g(int x) { return x; } int f(int x) { return g(x); }\n")
+    assert weak_symbols(source, [], tmp_path)
+
+
+FIT = """
+import numpy as np, scipy.sparse as sp, dualgap as dg
+from dualgap import _core
+rng = np.random.default_rng(5)
+X = rng.standard_normal((300, 37)) * (rng.random((300, 37)) < 0.6)
+y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+ones = sp.csr_matrix(X != 0).astype(float)
+print(_core.simd_level())
+for A in (X, np.asfortranarray(X), X.astype("f4"), sp.csr_matrix(X), sp.csr_matrix(X, dtype="f4"), ones):
+    for loss in ("hinge", "logistic", "epsilon_insensitive"):
+        r = dg.solve(dg.Problem(A, y, loss=loss, intercept="regularized"), solver="dcd", tol=1e-9)
+        print(r.certificate.primal, r.certificate.dual, *r.coef)
+"""
+
+
+def at_level(level: str) -> tuple[str, np.ndarray]:
+    run = subprocess.run(
+        [sys.executable, "-c", FIT], env={**os.environ, "DUALGAP_SIMD": level}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    name, *rows = run.stdout.splitlines()
+    return name, np.array([[float(x) for x in row.split()] for row in rows])
+
+
+def test_every_level_gives_the_same_answers():
+    plainest = at_level("baseline")
+    assert plainest[0] == "baseline"
+    for level in LEVELS[1:]:
+        if not _core.simd_has(level):
+            continue
+        name, answers = at_level(level)
+        assert name == level
+        np.testing.assert_allclose(answers[:, :2], plainest[1][:, :2], rtol=1e-8)
+        np.testing.assert_allclose(answers[:, 2:], plainest[1][:, 2:], atol=2e-4)
+
+
+def test_an_unknown_level_is_not_used():
+    name, _ = at_level("avx9000")
+    assert name in LEVELS

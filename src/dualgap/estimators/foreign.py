@@ -71,7 +71,7 @@ def certify_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     if len(classes) > 2 and reading.several != "ovr":
         raise UnsupportedProblem(
             f"{reading.name} with {len(classes)} classes is a {reading.several} model: one problem over all scores, "
-            "not one-versus-rest, so there is no certificate for it here; OneVsRestClassifier around it has one a class."
+            "not one-versus-rest, so there is no certificate for it here; OneVsRestClassifier around it has one each."
         )
     factors = class_factors(reading.class_weight, classes, codes, np.asarray(y), weight)
     positives = [1] if len(coef) == 1 else list(range(len(coef)))

@@ -13,7 +13,8 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
     chosen = NEWTON if problem.n_cols <= 4000 else DCD
-    return chosen.run(problem, control, start, {**chosen.options, "seed": options["seed"]})
+    answer: Answer = chosen.run(problem, control, start, {**chosen.options, "seed": options["seed"]})
+    return answer
 
 
 SOLVER = Solver(

@@ -19,6 +19,7 @@ from dualgap.result import Certificate, Result, State, Status, Trace, state_call
 from dualgap.solvers import Start
 from dualgap.together import give_up
 
+TINY = 2048  # entries
 SMALL = 2_000_000  # entries below which starting threads costs more than it brings
 
 
@@ -82,7 +83,7 @@ def solve(
     bar = progress_callback(verbose, _tolerance(tol), solver)
     hooks = [hook for hook in (bar, callback and state_callback(callback)) if hook]
     control = _core.Control(
-        tol=_tolerance(tol),
+        tol=_aim(problem, solver, _tolerance(tol)),
         max_time=_limit("max_time", max_time),
         max_epochs=_limit("max_iter", max_iter),
         threads=thread_count(problem, n_threads),
@@ -112,7 +113,7 @@ def solve(
         intercept=answer.intercept,
         dual=answer.dual,
         certificate=Certificate.from_core(control.certificate),
-        status=Status(control.status if control.status != "running" else "stalled"),
+        status=_status(control, _tolerance(tol)),
         solver=answer.solver,
         n_iter=answer.n_iter,
         epochs=answer.epochs,
@@ -121,6 +122,20 @@ def solve(
         tol=tol,
         why=answer.why,
     )
+
+
+def _aim(problem: Problem, solver: str, tol: float) -> float:
+    """What a fit aims at. Below some thousand entries "auto" goes on to the limits of floating point: that costs
+    microseconds, and then weights and repetitions, or rows in another order, agree to the last digits."""
+    tiny = solver == "auto" and problem._matrix.entries <= TINY and problem.n_cols <= 256
+    return min(tol, 1e-15) if tiny else tol
+
+
+def _status(control: Any, tol: float) -> Status:
+    """Why the fit ended; a gap within tol is optimal whatever ended it, unless the user did."""
+    if control.status != "interrupted" and control.certificate.relative_gap <= tol:
+        return Status.optimal
+    return Status(control.status if control.status != "running" else "stalled")
 
 
 def seed_of(random_state: Any) -> int:

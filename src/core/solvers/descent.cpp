@@ -158,6 +158,7 @@ class Descent {
       }
       ++k;
     }
+    control_.tick(work);
     pass.gap *= Loss::check_every;
     pass.loss *= Loss::check_every;
     epochs_ += static_cast<double>(pass.visits) / static_cast<double>(problem_.n());

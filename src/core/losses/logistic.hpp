@@ -3,7 +3,9 @@
 //
 // The coordinate step has no closed form. 003's Newton method in a leaves (0, c) and loses all digits near the ends; in
 // the log-odds u = log(a/(c−a)) the condition  u + yz + q(cσ(u) − a₀) = 0  is smooth, monotone with slope ≥ 1, and its
-// root lies in [−yz − q(c−a₀), −yz + qa₀]: Newton's step there, held inside the bracket, cannot fail.
+// root lies in [−yz − q(c−a₀), −yz + qa₀]. Newton's step there, held inside the bracket and halving at least, the
+// middle otherwise (alone it walks to and fro across the steep part), cannot fail. A wide bracket is cut first: one
+// beyond −yz ± 1 needs σ(u) or 1 − σ(u) ≥ 1/(qc).
 #pragma once
 
 #include "losses/loss.hpp"
@@ -34,20 +36,27 @@ struct Logistic {
       return {y * c * s.a, c * s.a * s.rest};
     }
     double low = -m - q * (c - before), high = -m + q * before;
-    double u = before > 0 && before < c ? std::log(before / (c - before)) : -m;
+    if (q * c > 64) {
+      const double reach = std::log(q * c);
+      low = std::max(low, std::min(-m - 1, -reach));
+      high = std::min(high, std::max(-m + 1, reach));
+    }
+    double u = before > 0 && before < c ? std::log(before / (c - before)) : -m, last = 2 * (high - low);
     Odds s{};
-    for (int k = 0; k < 50; ++k) {
+    for (int k = 0; k < 100; ++k) {
       u = u < low ? low : u > high ? high : u;
       s = odds(u);
       const double miss = u + m + q * (c * s.a - before), slope = 1 + q * c * s.a * s.rest;
       (miss > 0 ? high : low) = u;
       if (std::abs(miss) <= 1e-10 * (1 + std::abs(m))) break;
-      const double next = u - miss / slope;
+      double next = u - miss / slope;
       if (std::abs(next - u) <= 1e-6) {  // quadratic: the next one is exact to 1e-12, first order is enough here
         s = {s.a + (next - u) * s.a * s.rest, s.rest - (next - u) * s.a * s.rest};
         break;
       }
-      u = next > low && next < high ? next : 0.5 * (low + high);
+      if (!(next > low && next < high && 2 * std::abs(next - u) <= last)) next = 0.5 * (low + high);
+      last = std::abs(next - u);
+      u = next;
     }
     const double weight = c * s.a * s.rest;
     return {y * c * s.a, weight / (1 + q * weight)};

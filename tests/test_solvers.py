@@ -1,0 +1,172 @@
+"""Every solver × loss × storage × intercept: the objective against Clarabel or SciPy, the certificate against NumPy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import dualgap as dg
+import reference
+from reference import Case
+
+SOLVERS = [s for s in dg.solvers() if "linear" in s.problems]
+PAIRS = [(s.name, loss) for s in SOLVERS for loss in s.losses if loss in reference.LOSSES]
+SOLVER = {s.name: s for s in SOLVERS}
+TOL = 1e-4
+ROWS, COLS = 44, 6
+
+
+def table():
+    """Numbers that float32 holds exactly, an empty row, columns of different size."""
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((ROWS, COLS)) * (rng.random((ROWS, COLS)) < 0.7) * np.array([1, 2, 0.5, 1, 3, 1])
+    X[5] = 0
+    return X.astype(np.float32).astype(np.float64)
+
+
+def case(loss, intercept, X=None):
+    X = table() if X is None else X
+    rng = np.random.default_rng(12)
+    score = X @ np.array([1.0, -0.5, 0.7, 0.0, 0.2, -1.0]) + 0.6 * rng.standard_normal(ROWS)
+    y = np.where(score > 0.2, 1.0, -1.0) if loss in reference.MARGIN else score
+    weight = np.where(np.arange(ROWS) % 7 == 3, 0.0, 1.0 + np.arange(ROWS) % 3)
+    return Case(X, y, loss, 0.3, intercept, weight, parameters=reference.LOSSES[loss])
+
+
+def storages(X, folder):
+    """The same numbers in every storage the core takes in place."""
+    csr = sp.csr_matrix(X)
+    wide = csr.copy()
+    wide.indices, wide.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
+    mapped = np.memmap(folder / "rows", dtype=np.float64, mode="w+", shape=X.shape)
+    mapped[:] = X
+    mapped.flush()
+    return {
+        "C": X,
+        "F": np.asfortranarray(X),
+        "float32": X.astype(np.float32),
+        "F float32": np.asfortranarray(X, dtype=np.float32),
+        "strided": np.repeat(np.repeat(X, 3, axis=1), 2, axis=0)[::2, ::3],
+        "reversed": np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
+        "read-only map": np.memmap(folder / "rows", dtype=np.float64, mode="r", shape=X.shape),
+        "csr": csr,
+        "csr int64": wide,
+        "csr float32": csr.astype(np.float32),
+    }
+
+
+def problem_of(c: Case, X):
+    return dg.Problem(
+        X, c.y, c.loss, c.C, sample_weight=c.weight, intercept=c.intercept, intercept_scaling=c.scale, **c.parameters
+    )
+
+
+_optima: dict = {}
+
+
+def optimum(c: Case):
+    key = (c.loss, c.intercept, c.X.tobytes())
+    if key not in _optima:
+        _optima[key] = reference.optimum(c)
+    return _optima[key]
+
+
+def check(c: Case, X, solver):
+    """Solve, then recompute everything that the answer claims."""
+    problem = problem_of(c, X)
+    if SOLVER[solver].takes(problem):  # what stands in the way
+        with pytest.raises(dg.UnsupportedProblem, match=solver):
+            dg.solve(problem, solver=solver)
+        return
+    exact = SOLVER[solver].exact
+    budget = {} if exact else {"max_iter": 200}
+    result = dg.solve(problem, solver=solver, tol=TOL if exact else 0.05, max_time=20, random_state=1, **budget)
+    where = (solver, c.loss, c.intercept, problem.storage)
+    P = reference.primal(c, result.coef, result.intercept)
+    D = reference.dual(c, result.dual)
+    assert reference.infeasibility(c, result.dual) <= 1e-9, where
+    certificate = result.certificate
+    assert certificate.primal == pytest.approx(P, rel=1e-10), where
+    assert certificate.dual == pytest.approx(D, rel=1e-9, abs=1e-9 * abs(P)), where
+    best = optimum(c)
+    assert D - 1e-7 * abs(best) <= best <= P + 1e-7 * abs(best), where
+    if exact:
+        assert result.status == "optimal", (where, result)
+        assert best + 1.01 * TOL * abs(P) >= P, where
+
+
+@pytest.mark.parametrize("solver, loss", PAIRS)
+def test_objective_and_certificate_in_every_storage(solver, loss, tmp_path):
+    for intercept in ("none", "regularized", "free"):
+        c = case(loss, intercept)
+        for name, X in storages(c.X, tmp_path).items():
+            if intercept == "none" or name in ("C", "csr float32"):
+                check(c, X, solver)
+
+
+@pytest.mark.parametrize("solver, loss", PAIRS)
+def test_values_that_are_all_equal_need_not_be_read(solver, loss):
+    pattern = (table() != 0) * 1.5
+    for intercept in SOLVER[solver].intercepts:
+        check(case(loss, intercept, pattern), sp.csr_matrix(pattern), solver)
+
+
+LIBLINEAR = {
+    "hinge": 3,
+    "squared_hinge": 1,
+    "logistic": 7,
+    "epsilon_insensitive": 13,
+    "squared_epsilon_insensitive": 12,
+}
+
+
+@pytest.mark.parametrize("loss", LIBLINEAR)
+@pytest.mark.parametrize("bias", [-1, 1.0, 2.5])
+def test_liblinear_solves_the_same_problem(loss, bias):
+    """Its objective, driven to the end, is ours: the same scaling, the same bias."""
+    from liblinear.liblinear import parameter, problem
+    from liblinear.liblinearutil import train
+
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((120, 7))
+    score = X[:, 0] - X[:, 1] + rng.standard_normal(120)
+    y = np.where(score > 0, 1.0, -1.0) if loss in reference.MARGIN else score
+    epsilon = {"epsilon": 0.1} if "epsilon" in loss else {}
+    words = f"-s {LIBLINEAR[loss]} -c 0.5 -e 1e-8 -p 0.1 -B {bias} -q"
+    model = train(problem(y, sp.csr_matrix(X), bias), parameter(words))
+    w = np.array(model.w[: 7 + (bias > 0)])
+    w = -w if loss in reference.MARGIN and model.label[0] == -1 else w
+    mode = {"intercept": "regularized", "intercept_scaling": bias} if bias > 0 else {}
+    ours = dg.Problem(X, y, loss, 0.5, **mode, **epsilon)
+    theirs = ours.objective(w[:7], w[7] * bias if bias > 0 else 0.0)
+    result = dg.solve(ours, tol=1e-9)
+    assert result.certificate.primal <= theirs * (1 + 1e-8)
+    assert theirs == pytest.approx(result.certificate.primal, rel=1e-4)
+
+
+@pytest.mark.parametrize("solver", SOLVER)
+def test_weak_duality_on_every_row_of_the_trace(solver):
+    s = SOLVER[solver]
+    loss = s.losses[0]
+    for intercept in s.intercepts:
+        c = case(loss, intercept)
+        result = dg.solve(problem_of(c, c.X), solver=solver, tol=1e-6, max_iter=50, max_time=5, trace=True)
+        trace, best = result.trace, optimum(c)
+        assert len(trace) >= 1
+        assert (trace.gap >= -1e-12 * np.abs(trace.primal)).all()
+        assert (trace.primal >= best - 1e-7 * abs(best)).all() and (trace.dual <= best + 1e-7 * abs(best)).all()
+        np.testing.assert_allclose(trace.gap, trace.primal - trace.dual, atol=1e-12 * abs(best), rtol=1e-9)
+        assert (np.diff(trace.seconds) >= 0).all() and (np.diff(trace.epoch) >= 0).all()
+        assert set(map(str, trace.solver)) <= set(SOLVER)
+
+
+@pytest.mark.parametrize("solver", SOLVER)
+def test_the_registry_says_what_a_solver_is(solver):
+    s = SOLVER[solver]
+    assert s.summary.endswith(".") and s.source and "seed" in s.options
+    with pytest.raises(dg.InvalidData, match="no option 'colour'"):
+        dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1], loss=s.losses[0]), solver=solver, colour=1)
+
+
+def test_an_unknown_solver_names_the_known_ones():
+    with pytest.raises(dg.UnsupportedProblem, match="dcd"):
+        dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1]), solver="magic")

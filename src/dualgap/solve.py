@@ -98,7 +98,7 @@ def solve(
             control.ask(
                 problem._core,
                 answer.solver,
-                0.0,
+                max(0.0, answer.epochs - control.epochs),
                 problem.n_rows,
                 np.ascontiguousarray(answer.coef),
                 answer.intercept,

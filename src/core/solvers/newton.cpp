@@ -163,7 +163,7 @@ class Newton {
       best_w_ = w_;
       best_b_ = b_;
     }
-    if (dual_ > best_dual_ && level(1e-2)) {
+    if (dual_ > best_dual_ && level(level_)) {
       best_dual_ = dual_;
       best_beta_ = beta_;
       if (free_) onto_zero_sum();
@@ -200,6 +200,12 @@ class Newton {
       return true;
     }
     if (tired) control_.stop(Status::stalled);
+    if (free_ && due && control_.certificate().relative_gap > 2 * gap_) {
+      best_dual_ = -infinity;  // Σβ was too far from zero for our estimate: trust only points that are closer
+      level_ = std::max(0.1 * level_, 1e-13);
+      last_gap_ = infinity;
+      return tired;
+    }
     if (due && gap_ > 0) ratio_ = std::clamp(1.05 * control_.certificate().relative_gap / gap_, ratio_ * 1.5, 1e6);
     return tired;
   }
@@ -317,6 +323,7 @@ class Newton {
   std::vector<double> z_, ray_, center_, beta_, slope_, best_beta_;
   double b_ = 0, best_b_ = 0, q_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;
+  double level_ = 1e-2;  // how near zero Σβ must be, relative to Σ|β|, for a dual value to count
   double gap_ = infinity, last_gap_ = infinity, ratio_ = 1, epochs_ = 0;
   Sums sums_;
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0;

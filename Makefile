@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find src -name '*.cpp' -o -name '*.hpp' -o -name '*.inl' -o -name '*.py') CMakeLists.txt pyproject.toml
 CXX_FILES = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.inl' 'tests/*.cpp')
 
-.PHONY: help demo test lint format bench bench-full sanitize dev clean
+.PHONY: help demo test lint format bench bench-full sanitize fuzz dev clean
 help:
-	@echo "make demo | test | lint | format | bench | bench-full | sanitize | dev | clean"
+	@echo "make demo | test | lint | format | bench | bench-full | sanitize | fuzz | dev | clean"
 
 # the build's own tools, so that the second build of a checkout compiles only what changed
 $(BIN)/python:
@@ -60,6 +60,15 @@ dev:
 	cmake -S . -B build/dev -G Ninja $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 	ninja -C build/dev
 	cd src/dualgap && ln -sf ../../build/dev/_core*.so ../../build/dev/_core.pyi .
+
+# libFuzzer (clang) on the svmlight reader, FUZZ_SECONDS long, started from the malformed files that the tests keep
+FUZZ_SECONDS ?= 60
+fuzz:
+	mkdir -p build/fuzz/corpus
+	clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc/core \
+	    tests/fuzz/svmlight.cpp src/core/text/*.cpp src/core/base/team.cpp -o build/fuzz/svmlight -pthread
+	build/fuzz/svmlight -max_total_time=$(FUZZ_SECONDS) -timeout=10 -dict=tests/fuzz/svmlight.dict -print_final_stats=1 \
+	    build/fuzz/corpus tests/malformed
 
 clean:
 	rm -rf $(VENV) build dist demo-out bench-out lab-out

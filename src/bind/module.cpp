@@ -8,5 +8,6 @@ NB_MODULE(_core, m) {
   bind::bind_data(m);
   bind::bind_control(m);
   bind::bind_solvers(m);
+  bind::bind_text(m);
   m.attr("compiler") = DUALGAP_COMPILER;
 }

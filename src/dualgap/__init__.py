@@ -34,6 +34,9 @@ _HOMES = {
     "UnsupportedProblem": "errors",
     "FormatError": "errors",
     "ModelFileError": "errors",
+    "load_svmlight": "files.svmlight",
+    "load_svmlight_files": "files.svmlight",
+    "dump_svmlight": "files.svmlight",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
@@ -86,6 +89,9 @@ if TYPE_CHECKING:
     from dualgap.estimators import LinearSVC as LinearSVC
     from dualgap.estimators import LinearSVR as LinearSVR
     from dualgap.estimators import LogisticRegression as LogisticRegression
+    from dualgap.files.svmlight import dump_svmlight as dump_svmlight
+    from dualgap.files.svmlight import load_svmlight as load_svmlight
+    from dualgap.files.svmlight import load_svmlight_files as load_svmlight_files
     from dualgap.problem import Problem as Problem
     from dualgap.registry import losses as losses
     from dualgap.registry import solvers as solvers

@@ -1,0 +1,89 @@
+// libFuzzer on the svmlight reader: every way of reading the same bytes must agree, and what was read, written and
+// read again must be the same. Built by `make fuzz` with the address and undefined-behaviour sanitizers.
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "text/reader.hpp"
+#include "text/writer.hpp"
+
+namespace {
+
+using namespace dualgap;
+using namespace dualgap::text;
+
+struct Outcome {
+  bool read = false;
+  Fault fault;
+  Table table;
+};
+
+Outcome attempt(const char* data, std::size_t size, const Format& format, int threads) {
+  Outcome outcome;
+  MemorySource source(data, size);
+  Reading reading;
+  reading.format = format;
+  reading.threads = threads;
+  try {
+    outcome.table = read_svmlight(source, reading);
+    outcome.read = true;
+  } catch (const Malformed& bad) {
+    outcome.fault = bad.fault;
+  }
+  return outcome;
+}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+std::string written(const Outcome& o) {
+  Sheet sheet;
+  sheet.rows = o.table.rows;
+  sheet.values = static_cast<const double*>(o.table.values.as<double>());
+  if (o.table.wide) {
+    sheet.columns = static_cast<const Index*>(o.table.columns.as<Index>());
+    sheet.starts = static_cast<const Index*>(o.table.ends.as<Index>());
+  } else {
+    sheet.columns = static_cast<const std::int32_t*>(o.table.columns.as<std::int32_t>());
+    sheet.starts = static_cast<const std::int32_t*>(o.table.ends.as<std::int32_t>());
+  }
+  sheet.labels = o.table.labels.as<double>();
+  sheet.first_column = 1;  // with an unknown base the reader stores columns less one
+  return write_svmlight(sheet, 1)[0];
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  if (size == 0) return 0;
+  Format format;
+  format.labels = bytes[0] & 1 ? Labels::many : Labels::one;
+  format.base = bytes[0] & 2 ? Base::one : bytes[0] & 4 ? Base::zero : Base::unknown;
+  format.queries = bytes[0] & 8;
+  std::string text(reinterpret_cast<const char*>(bytes) + 1, size - 1);
+  if (bytes[0] & 16) {  // a long text: the same lines again and again, over several pieces
+    const std::size_t times = (600u << 10) / (text.size() + 1) + 1;
+    std::string many;
+    for (std::size_t k = 0; k < times; ++k) many += text;
+    text = std::move(many);
+  }
+  const Outcome a = attempt(text.data(), text.size(), format, 1);
+  if (bytes[0] & 16) {
+    const Outcome b = attempt(text.data(), text.size(), format, 3);
+    require(a.read == b.read && a.fault.line == b.fault.line && a.fault.column == b.fault.column);
+    require(a.fault.found == b.fault.found && a.table.entries == b.table.entries && a.table.rows == b.table.rows);
+    require(a.table.entries == 0 || std::memcmp(a.table.values.as<char>(), b.table.values.as<char>(),
+                                                static_cast<std::size_t>(a.table.entries) * 8) == 0);
+  } else if (a.read && format.labels == Labels::one && format.base == Base::unknown) {
+    const std::string again = written(a);
+    const Outcome b = attempt(again.data(), again.size(), Format{}, 1);
+    require(b.read && b.table.rows == a.table.rows && b.table.entries == a.table.entries);
+    for (Index k = 0; k < a.table.entries; ++k) {
+      const double u = a.table.values.as<double>()[k], v = b.table.values.as<double>()[k];
+      require(std::memcmp(&u, &v, 8) == 0 || (std::isnan(u) && std::isnan(v)));
+    }
+  }
+  return 0;
+}

@@ -19,9 +19,7 @@ class FormatError(DualgapError, ValueError):
     """A text file has a malformed line; the sentence names file, line and column, and so do the attributes."""
 
     def __init__(self, message: str, file: str = "", line: int | None = None, column: int | None = None) -> None:
-        super().__init__(
-            message, file, line, column
-        )  # in args: it survives a trip between processes
+        super().__init__(message, file, line, column)  # in args: it survives a trip between processes
         self.file, self.line, self.column = file, line, column
 
     def __str__(self) -> str:

@@ -64,7 +64,7 @@ void Piece::parse(const char* begin, const char* end, End cut, const Format& for
   line_start_ = begin;
   end_ = end;
   if (cut == End::torn && !carry.comment && std::memchr(begin, '#', end - begin) == nullptr) {
-    fail(begin, "words of less than 256 KB");
+    fail(begin, "a shorter word");
     return;
   }
   for (const char* p = begin; p != nullptr;) {

@@ -80,11 +80,9 @@ void Store::resize(std::size_t bytes) {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 256 << 10;  // text, with its rows, that stays in a core's own cache
-
 /// One thread's text and what became of it.
 struct Block {
-  Block() : text(new char[piece_bytes + padding]), piece(piece_bytes) {}
+  explicit Block(std::size_t bytes) : text(new char[bytes + padding]), piece(bytes) {}
   std::unique_ptr<char[]> text;
   std::size_t size = 0;
   Piece piece;
@@ -98,7 +96,7 @@ struct Block {
 /// Cuts the source into blocks.
 class Cutter {
  public:
-  explicit Cutter(Source& source) : source_(source), rest_(new char[piece_bytes]) {}
+  Cutter(Source& source, std::size_t bytes) : source_(source), piece_bytes_(bytes), rest_(new char[bytes]) {}
 
   /// Fills the block; false when there is no more. Errors of the source are the block's.
   bool next(Block& block) {
@@ -121,8 +119,8 @@ class Cutter {
     std::memcpy(text, rest_.get(), rest_size_);
     std::size_t size = rest_size_;
     rest_size_ = 0;
-    while (size < piece_bytes && !done_) {
-      const std::size_t n = source_.read(text + size, piece_bytes - size);
+    while (size < piece_bytes_ && !done_) {
+      const std::size_t n = source_.read(text + size, piece_bytes_ - size);
       done_ = n == 0;
       size += n;
       bytes_ += static_cast<Index>(n);
@@ -154,6 +152,7 @@ class Cutter {
   }
 
   Source& source_;
+  std::size_t piece_bytes_;
   std::unique_ptr<char[]> rest_;
   std::size_t rest_size_ = 0;
   Index number_ = 0;
@@ -163,12 +162,13 @@ class Cutter {
 
 class Reader {
  public:
-  Reader(Source& source, const Reading& reading) : source_(source), reading_(reading), cutter_(source) {}
+  Reader(Source& source, const Reading& reading)
+      : source_(source), reading_(reading), cutter_(source, reading.piece_bytes) {}
 
   Table read() {
     caller_ = std::this_thread::get_id();
     const std::size_t size = source_.size();
-    const Index useful = size == 0 ? reading_.threads : static_cast<Index>(size / piece_bytes + 1);
+    const Index useful = size == 0 ? reading_.threads : static_cast<Index>(size / reading_.piece_bytes + 1);
     const int threads = static_cast<int>(std::min<Index>(reading_.threads, useful));
     Team team(threads);
     team.for_each(threads, [this](Index) { work_until_done(); });
@@ -192,7 +192,7 @@ class Reader {
   }
 
   void work() {
-    Block block;
+    Block block(reading_.piece_bytes);
     while (!stopped_ && take(block)) {
       if (block.continues && !await_turn(block)) return;
       if (!block.error) {
@@ -345,7 +345,7 @@ class Reader {
 
   void copy(const Piece& piece, const Place& at) {
     if (reading_.precision == Precision::full)
-      std::memcpy(table_.values.as<double>() + at.entries, piece.values.get(), piece.entries * sizeof(double));
+      std::copy_n(piece.values.get(), piece.entries, table_.values.as<double>() + at.entries);
     else
       std::copy_n(piece.values.get(), piece.entries, table_.values.as<float>() + at.entries);
     if (table_.wide)

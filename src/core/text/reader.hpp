@@ -87,6 +87,7 @@ struct Reading {
   Format format;
   Precision precision = Precision::full;
   int threads = 1;
+  std::size_t piece_bytes = 256 << 10;  // text that with its rows stays in a core's own cache; a word must be shorter
   std::function<void()> poll;           // called by the calling thread every now and then; may throw
   std::function<void(Index)> progress;  // likewise, with the bytes read so far
 };

@@ -133,7 +133,7 @@ def _read(
 ) -> dict[str, Any]:
     name = name_of(source)
     with whole_archives(name), opened(source) as text:
-        table = _core.read_svmlight(
+        table: Any = _core.read_svmlight(
             source=text,
             single=dtype == np.float32,
             many_labels=multilabel,

@@ -71,8 +71,8 @@ class LinearSVC(LinearClassifier):
     >>> model = LinearSVC(loss="hinge").fit(X, y)
     >>> model.certificate_.relative_gap <= 1e-3
     True
-    >>> round(model.score(X, y), 1)
-    0.9
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -96,6 +96,7 @@ void bind_control(nb::module_& m) {
                      return rows;
                    })
       .def("stop", [](BoundControl& c, const std::string& status) { c.control->stop(status_from(status)); })
+      .def("reopen", [](BoundControl& c) { c.control->reopen(); })
       .def("expect_judging", [](BoundControl& c, double seconds) { c.control->expect_judging(seconds); })
       .def("end_solver", [](BoundControl& c, double epochs) { c.control->end_solver(epochs); })
       .def("look",

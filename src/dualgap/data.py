@@ -88,3 +88,9 @@ def as_vector(values: Any, name: str, size: int) -> Array:
     if not np.isfinite(a.sum()) and not np.isfinite(a).all():
         raise InvalidData(f"Input {name} contains NaN or infinity.")
     return a
+
+
+def largest(X: Any) -> float:
+    """The largest magnitude in X."""
+    values = X.data if hasattr(X, "tocsr") else np.asarray(X)
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))

@@ -209,6 +209,17 @@ double relative_gap(double primal, double dual, double rounding) {
   return size > 0 ? gap / size : infinity;
 }
 
+/// P(0, 0): what there is to gain. A rounding error of that size says nothing about optimality.
+static double objective_at_zero(const Problem& problem) {
+  Sum sum;
+  std::visit(
+      [&](const auto& loss) {
+        for (Index i = 0; i < problem.n(); ++i) sum.add(problem.cost(i) * loss.value(problem.y[i], 0.0));
+      },
+      problem.loss);
+  return sum.value();
+}
+
 Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, Team& team) {
   Certificate c{};
   c.moved = make_feasible(problem, beta);
@@ -225,6 +236,8 @@ Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, 
   if (std::isnan(c.dual)) c.dual = -infinity;
   c.gap = c.primal - c.dual;
   c.relative_gap = relative_gap(c.primal, c.dual, c.rounding);
+  if (c.gap <= c.rounding && !(c.rounding <= 1e-6 * objective_at_zero(problem)))
+    c.relative_gap = c.rounding / std::max(std::abs(c.primal), std::abs(c.dual));  // the numbers have no digits left
   return c;
 }
 

@@ -10,7 +10,7 @@ namespace dualgap {
 struct Certificate {
   double primal, dual;
   double gap;           // primal − dual
-  double relative_gap;  // gap / max(|primal|, |dual|), 0 where the gap is within `rounding`
+  double relative_gap;  // gap / max(|primal|, |dual|), 0 where the gap is within a `rounding` that is small
   double rounding;      // a first-order bound on the judge's own floating-point error in `gap`
   double moved;         // largest change made to a βᵢ to make β feasible
 };

@@ -63,6 +63,10 @@ class Control {
   void stop(Status status) {
     if (status_ == Status::running) status_ = status;
   }
+  /// A solver that came to the end of its means is no reason for another one not to try.
+  void reopen() {
+    if (status_ == Status::stalled) status_ = Status::running;
+  }
   bool stopped() const { return status_ != Status::running; }
   Status status() const { return status_; }
   const Certificate& certificate() const { return certificate_; }

@@ -222,7 +222,7 @@ class Descent {
   /// How many more epochs at the present pace? Beyond the patience another method had better go on.
   bool give_up(double predicted) {
     const double before = std::exchange(history_[iterations_ % 4], predicted);
-    if (iterations_ < 5 || options_.patience == infinity) return false;
+    if (iterations_ < 5 || epochs_ < 0.1 * options_.patience) return false;
     const double rate = std::log(before / predicted) / 4;  // per epoch
     const double need = std::log(predicted / control_.tol) / std::max(rate, 1e-6);
     return need > options_.patience;

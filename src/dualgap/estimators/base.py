@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from dualgap.data import Array
-from dualgap.errors import UnsupportedProblem
+from dualgap.data import Array, largest
+from dualgap.errors import InvalidData, UnsupportedProblem
 from dualgap.estimators.callbacks import CallbackSupportMixin, Watch
 from dualgap.result import Certificate, Result, Status, Trace
 from dualgap.solve import seed_of, solve
@@ -75,9 +75,9 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[m
         return "auto" if self.solver in THEIR_SOLVERS else str(self.solver)
 
     def _solved(
-        self, problems: Sequence[Callable[[], Any]], entries: int, started: float, watch: Watch | None
+        self, problems: Sequence[Callable[[], Any]], X: Any, entries: int, started: float, watch: Watch | None
     ) -> list[Result]:
-        """The results of all problems, each made when its turn comes; the same bits for every n_jobs."""
+        """The results of all problems on X, each made when its turn comes; the same bits for every n_jobs."""
         count = len(problems)
         earlier = getattr(self, "_results", ()) if self.warm_start else ()
         common = {
@@ -114,15 +114,20 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[m
         results = together(one, count, workers)
         if watch:
             watch.close()
-        self._report(results)
+        self._report(results, X)
         return results
 
-    def _report(self, results: Sequence[Result]) -> None:
+    def _report(self, results: Sequence[Result], X: Any) -> None:
         """One warning for a fit that ended before its tolerance: gap reached, gap asked for, what to try."""
         late = [r for r in results if r.status not in (Status.optimal, Status.interrupted)]
         if not late:
             return
         worst = max(late, key=lambda r: r.certificate.relative_gap)
+        if worst.status == Status.stalled and (top := largest(X)) > 1e30:
+            raise InvalidData(
+                f"X contains values up to {top:.2g}, too large for float64 to reach or prove an optimum "
+                f"(relative duality gap {worst.certificate.relative_gap:.2g}): scale its columns."
+            )
         which = f" for {len(late)} of {len(results)} classes" if len(results) > 1 else ""
         advice = {
             Status.max_iter: f"Raise max_iter={self.max_iter} or leave it at {self._unbound}, which sets no limit",

@@ -65,7 +65,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
             watch = Watch(self, X, y, sample_weight, len(positives), reconstruct)
         problem = partial(self._problem, X, matrix, codes, factors, sample_weight)
         problems: list[Callable[[], Problem]] = [partial(problem, k) for k in positives]
-        results = self._solved(problems, matrix.entries, started, watch)
+        results = self._solved(problems, X, matrix.entries, started, watch)
         self._keep(results)
         points = {k: (result.coef, result.intercept) for k, result in enumerate(results)}
         self.__dict__.update(self._attributes(points, shape, dtype))

@@ -135,7 +135,7 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):  # type: ignore[misc]
             epsilon=self.epsilon,
         )
         watch = Watch(self, X, y, sample_weight, 1, partial(_attributes, self)) if watched(self) else None
-        results = self._solved([lambda: problem], problem._matrix.entries, started, watch)
+        results = self._solved([lambda: problem], X, problem._matrix.entries, started, watch)
         self._keep(results)
         self.__dict__.update(_attributes(self, {0: (results[0].coef, results[0].intercept)}))
         self.n_iter_ = results[0].n_iter

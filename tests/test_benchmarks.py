@@ -1,0 +1,70 @@
+"""The benchmarks' own arithmetic and stages, on tables that take no time."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dualgap as dg
+import reference
+from reference import Case
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks import contest, data, hard, objective, race, report
+from benchmarks.peers import PEERS, dualgap
+
+
+@pytest.mark.parametrize("loss", reference.LOSSES)
+@pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
+def test_the_objective_that_everyone_is_measured_by(loss, intercept):
+    rng = np.random.default_rng(1)
+    X, z = rng.standard_normal((40, 3)), rng.standard_normal(40)
+    y = np.sign(z) if loss in reference.MARGIN else z
+    parameters = reference.LOSSES[loss]
+    case = Case(X, y, loss, 0.7, intercept, parameters=parameters)
+    how = {"intercept": intercept, "p": next(iter(parameters.values()), 0.0)}
+    w = rng.standard_normal(3)
+    b = 0.4 if intercept != "none" else 0.0
+    assert objective.primal(X, y, loss, 0.7, w, b, **how) == pytest.approx(reference.primal(case, w, b))
+    result = dg.solve(case.problem(), tol=1e-8)
+    assert objective.dual(X, y, loss, 0.7, result.dual, **how) == pytest.approx(result.certificate.primal, rel=1e-6)
+
+
+@pytest.fixture
+def small():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    return X, np.where(X[:, 0] + rng.standard_normal(200) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_everyone_who_enters_arrives(small, loss):
+    X, y = small
+    runners = [dualgap("auto", 1, "dualgap"), *(p for p in PEERS if p.package in ("sklearn", "liblinear"))]
+    seconds = contest.race(X, y, loss, 1.0, runners, (1e-2, 1e-4), cap=5.0)
+    entered = [r.name for r in runners if r.enters(X, loss)]
+    assert {who for who, _ in seconds} == set(entered)
+    assert all(0 < t < 5 for t in seconds.values()), seconds
+    row = race.line("a9a", X, loss, 1.0, 1e-2, seconds)
+    assert row["× best peer"] == pytest.approx(row[row["best peer"]] / row["dualgap"])
+
+
+def test_a_cell_of_the_hard_grid(small):
+    X, y = small
+    cell = hard.cell("small", X * [1e-4, 1, 1, 1, 1e4], y, "hinge", 0.0, 1.0, "none", cap=0.2)
+    assert cell["certified"] and cell["gap"] <= 1.1e-6 and cell["scikit-learn liblinear"] > 0
+    assert any("1 of 1 cells" in line for line in hard.summary([cell]))
+
+
+def test_a_table_says_where_we_lose():
+    text = report.table([{"set": "a", "× best peer": 0.5}, {"set": "b", "× best peer": 2.0, "seconds": float("inf")}])
+    assert "**0.5**" in text and "**2**" not in text and "–" in text
+
+
+def test_generated_sets_stand_in(monkeypatch):
+    monkeypatch.delenv("DUALGAP_DATA", raising=False)
+    data.load.cache_clear(), data._real.cache_clear()
+    X, y = data.load("reuters")
+    assert X.shape == (7770, 8315) and set(y) == {-1.0, 1.0}
+    data.load.cache_clear(), data._real.cache_clear()

@@ -1,0 +1,51 @@
+"""Checks that several experiments make: who is faster, whether a number is the same, whether a power law is as said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dualgap.lab.declare import Check
+from dualgap.lab.results import Records, Slope, geometric_mean, number, ratios
+
+
+def times(value: float) -> str:
+    """A ratio in words: how many times."""
+    return f"{number(value)} times"
+
+
+def faster(records: Records, fast: str, slow: str, claim: str, *, least: float = 1.0, **wanted: Any) -> Check:
+    """Is ``fast`` at least ``least`` times as fast as ``slow``, cell by cell, in geometric mean?"""
+    return by_ratio(ratios(records, slow, fast, **wanted), fast, slow, claim, least=least)
+
+
+def by_ratio(found: Sequence[float], fast: str, slow: str, claim: str, *, least: float = 1.0) -> Check:
+    if not found:
+        return Check(claim, None, f"no pair of cells where both {fast} and {slow} got there")
+    mean = geometric_mean(found)
+    won = sum(ratio > 1 for ratio in found)
+    return Check(claim, mean >= least, f"{fast} takes 1/{number(mean)} of {slow}'s time, ahead in {won} of {len(found)}") if (
+        mean >= 1
+    ) else Check(claim, mean >= least, f"{fast} takes {times(1 / mean)} {slow}'s time, ahead in {won} of {len(found)}")
+
+
+def same(records: Records, name: str, methods: Sequence[str], claim: str, *, within: float, **wanted: Any) -> Check:
+    """Do the methods' means of a number over the same cells differ by no more than ``within``?"""
+    means = {}
+    for method in methods:
+        values = records.where(method=method, **wanted).numbers(name)
+        if values:
+            means[method] = float(np.mean(values))
+    if len(means) < 2:
+        return Check(claim, None, "fewer than two methods have cells")
+    low, high = min(means.values()), max(means.values())
+    return Check(claim, high - low <= within, f"{100 * low:.1f} to {100 * high:.1f} %, a difference of {100 * (high - low):.2f} points")
+
+
+def exponent(found: Slope | None, who: str, claim: str, *, low: float, high: float) -> Check:
+    """Does the fitted exponent lie in a range?"""
+    if found is None:
+        return Check(claim, None, f"too few points of {who} to fit an exponent")
+    return Check(claim, low <= found.slope <= high, f"{who}: exponent {found}")

@@ -1,0 +1,1 @@
+"""The thirteen experiments, one file each."""

@@ -1,0 +1,266 @@
+"""Panels drawn: each as an SVG that follows the page's colours, and a whole experiment as one SVG and one PNG file."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+from dualgap.lab import palette
+from dualgap.lab.palette import TONES
+from dualgap.lab.panels import Curve, Dot, Panel
+
+WIDE, HIGH = 4.3, 3.0  # inches of one panel
+INK, MUTED, GRID, PAPER = (TONES[name][0] for name in ("ink", "muted", "grid", "paper"))
+FONT = 9
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+STYLE = {
+    "svg.fonttype": "none",
+    "font.size": FONT,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelsize": FONT - 1,
+    "ytick.labelsize": FONT - 1,
+    "text.color": INK,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": "none",
+    "savefig.facecolor": PAPER,
+}
+
+
+def draw_all(panels: Sequence[Panel], name: str, folder: Path) -> list[str]:
+    """Writes NAME.svg and NAME.png with every panel, and returns each panel as SVG for the page."""
+    shown = [panel for panel in panels if not panel.empty]
+    folder.mkdir(parents=True, exist_ok=True)
+    if not shown:
+        return []
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
+        together = _figure(shown, columns=min(len(shown), 3))
+        (folder / f"{name}.svg").write_text(_alone(_svg(together)), encoding="utf-8")
+        together.savefig(folder / f"{name}.png", dpi=160)
+    inline = []
+    for place, panel in enumerate(shown):
+        with matplotlib.rc_context({**STYLE, "svg.hashsalt": f"{name}-{place}"}):
+            inline.append(_inline(_svg(_figure([panel], columns=1), transparent=True), panel, f"{name}-{place}"))
+    return inline
+
+
+def _figure(panels: Sequence[Panel], columns: int) -> Any:
+    from matplotlib.figure import Figure
+
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(WIDE * columns, HIGH * rows))
+    for place, panel in enumerate(panels):
+        row, column = divmod(place, columns)
+        right = _right_margin(panel)
+        left = _left_margin(panel)
+        box = (column * WIDE + left, (rows - 1 - row) * HIGH + 0.52, WIDE - left - right, HIGH - 0.52 - 0.38)
+        axes = figure.add_axes((box[0] / (WIDE * columns), box[1] / (HIGH * rows), box[2] / (WIDE * columns), box[3] / (HIGH * rows)))
+        _panel(axes, panel)
+    return figure
+
+
+def _right_margin(panel: Panel) -> float:
+    labels = [curve.label for curve in panel.curves if len(curve.x)]
+    return 0.16 + 0.068 * max((len(label) for label in labels), default=0) if labels else 0.25
+
+
+def _left_margin(panel: Panel) -> float:
+    return 0.2 + 0.068 * max(len(dot.label) for dot in panel.dots) if panel.dots else 0.66
+
+
+def _panel(axes: Any, panel: Panel) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color=GRID, linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(length=2.5, width=0.6)
+    axes.set_title(panel.title, fontsize=FONT + 1, loc="left", color=INK, pad=8, x=-0.0)
+    axes.set_xscale(panel.xscale)
+    if panel.dots:
+        _dots(axes, panel)
+    else:
+        axes.set_yscale(panel.yscale)
+        _curves(axes, panel)
+    axes.set_xlabel(panel.xlabel)
+    axes.set_ylabel(panel.ylabel)
+    _ticks(axes.xaxis, panel.xscale, panel.xunit)
+    if not panel.dots:
+        _ticks(axes.yaxis, panel.yscale, panel.yunit)
+
+
+def _curves(axes: Any, panel: Panel) -> None:
+    shown = [curve for curve in panel.curves if len(curve.x)]
+    for curve in shown:
+        colour = MUTED if curve.theory else palette.colour(curve.solver)
+        dash = (0, (2, 2)) if curve.theory else palette.DASHES[curve.style % len(palette.DASHES)]
+        width = 0.9 if curve.theory else 1.6
+        axes.plot(curve.x, curve.y, color=colour, linestyle=dash, linewidth=width, solid_capstyle="round")
+        if curve.mark:
+            _bars(axes, curve, colour)
+        elif curve.low is not None and curve.high is not None:
+            axes.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0)
+    axes.set_ylim(*_limits(panel, shown))
+    if panel.xscale == "log":
+        axes.set_xlim(*_room([value for curve in shown for value in curve.x if value > 0]))
+    _label_ends(axes, shown)
+
+
+def _bars(axes: Any, curve: Curve, colour: str) -> None:
+    axes.plot(
+        curve.x, curve.y, linestyle="none", color=colour, marker=palette.marker(curve.solver), markersize=3.6,
+        markerfacecolor=PAPER if curve.style % 2 else colour, markeredgewidth=1,
+    )  # fmt: skip
+    if curve.low is not None and curve.high is not None:
+        axes.vlines(curve.x, curve.low, curve.high, color=colour, linewidth=1.1)
+
+
+def _limits(panel: Panel, shown: Sequence[Curve]) -> tuple[float, float]:
+    """The given limits, else those of the measured curves (a theory line may leave the picture)."""
+    measured = [curve for curve in shown if not curve.theory] or list(shown)
+    every = np.concatenate([np.ravel([part for part in (curve.y, curve.low, curve.high) if part is not None]) for curve in measured])
+    every = every[np.isfinite(every)]
+    low, high = panel.ylim
+    if panel.yscale == "log":
+        every = every[every > 0]
+        room = _room(list(every))
+    else:
+        pad = 0.06 * (float(np.ptp(every)) or abs(float(every[0])) or 1.0)
+        room = (float(every.min()) - pad, float(every.max()) + pad)
+    return (room[0] if low is None else low, room[1] if high is None else high)
+
+
+def _room(values: Sequence[float]) -> tuple[float, float]:
+    """Limits on a logarithmic axis with a little air, at least half a decade."""
+    low, high = (float(min(values)), float(max(values))) if len(values) else (0.1, 1.0)
+    pad = max((high / low) ** 0.05, (3 / (high / low)) ** 0.5 if high / low < 3 else 1.0)
+    return low / pad, high * pad
+
+
+def _label_ends(axes: Any, shown: Sequence[Curve]) -> None:
+    """Each curve's name at its right end, pushed apart where two would touch."""
+    figure = axes.figure
+    box = axes.get_window_extent()
+    low, high = axes.get_ylim()
+    ends = []
+    for curve in shown:
+        inside = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if np.isfinite(y)]
+        x, y = inside[-1] if inside else (curve.x[-1], low)
+        place = axes.transData.transform((x, min(max(y, low), high)))
+        ends.append([float(place[1]), float(place[0]), curve])
+    ends.sort(key=lambda end: end[0])
+    step = 1.32 * FONT * figure.dpi / 72
+    heights = apart([end[0] for end in ends], step, box.y0, box.y1)
+    for (true, x, curve), height in zip(ends, heights, strict=True):
+        colour = MUTED if curve.theory else palette.colour(curve.solver)
+        axes.annotate(
+            curve.label, xy=(x, true), xycoords="figure pixels", xytext=(box.x1 + 7, height), textcoords="figure pixels",
+            color=colour, fontsize=FONT - 0.5, va="center", ha="left", annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.45, "shrinkA": 1, "shrinkB": 1},
+        )  # fmt: skip
+
+
+def apart(heights: Sequence[float], step: float, low: float, high: float) -> list[float]:
+    """Sorted heights moved as little as a sweep up and a sweep down can, so that neighbours are a step apart."""
+    placed = list(heights)
+    for i in range(1, len(placed)):
+        placed[i] = max(placed[i], placed[i - 1] + step)
+    if placed and placed[-1] > high:
+        placed[-1] = high
+        for i in range(len(placed) - 2, -1, -1):
+            placed[i] = min(placed[i], placed[i + 1] - step)
+    return placed if not placed or placed[0] >= low - 3 * step else [height + low - placed[0] for height in placed]
+
+
+def _dots(axes: Any, panel: Panel) -> None:
+    rows = list(panel.dots)[::-1]
+    for height, dot in enumerate(rows):
+        colour = palette.colour(dot.solver)
+        axes.hlines(height, dot.low, dot.high, color=colour, linewidth=2.2, alpha=0.55)
+        face = PAPER if dot.style % 2 else colour
+        axes.plot(dot.middle, height, marker=palette.marker(dot.solver), color=colour, markersize=6, markerfacecolor=face)
+    values = [value for dot in rows for value in (dot.low, dot.middle, dot.high)]
+    if panel.xscale == "log":
+        axes.set_xlim(*_room([value for value in values if value > 0]))
+    else:
+        pad = 0.08 * (max(values) - min(values) or abs(values[0]) or 1.0)
+        axes.set_xlim(min(values) - pad, max(values) + pad)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_yticks(range(len(rows)), [dot.label for dot in rows])
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    for label, dot in zip(axes.get_yticklabels(), rows, strict=True):
+        label.set_color(palette.colour(dot.solver))
+    axes.grid(axis="y", visible=False)
+
+
+def _ticks(axis: Any, scale: str, unit: str) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = sorted(axis.get_view_interval())
+    if scale == "log":
+        narrow = high / max(low, 1e-300) < 30
+        axis.set_major_locator(LogLocator(numticks=6, subs=(1.0, 2.0, 5.0) if narrow else (1.0,)))
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, scale, unit)))
+
+
+def tick(value: float, scale: str, unit: str) -> str:
+    """A tick's text: 1 ms, 20 %, 10⁻³, 5,000."""
+    if unit == "s":
+        for limit, factor, name in ((9.99e-4, 1e6, "µs"), (0.999, 1e3, "ms"), (np.inf, 1.0, "s")):
+            if abs(value) < limit:
+                return f"{value * factor:.3g} {name}" if value else "0"
+    if unit == "%":
+        return f"{100 * value:.3g} %"
+    if scale == "log" and value > 0 and not 1e-2 < value < 1e5:
+        power = round(np.log10(value))
+        first = value / 10.0**power
+        head = "" if abs(first - 1) < 1e-6 else f"{first:.2g}·"
+        return f"{head}10{str(power).translate(SUPERSCRIPT)}"
+    return f"{value:,.10g}"
+
+
+def _svg(figure: Any, *, transparent: bool = False) -> str:
+    """The figure as SVG text without what would clash with other SVGs on one page."""
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", transparent=transparent, metadata={"Date": None, "Creator": None})
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
+    text = re.sub(r'\s*<style type="text/css">.*?</style>', "", text, flags=re.S)
+    text = re.sub(r' id="(?:figure|axes|patch|line2d|text|matplotlib\.axis|xtick|ytick|LineCollection|FillBetween\w*|PolyCollection)_?\d*"', "", text)
+    text = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--font)", text)
+    return palette.by_variable(text)
+
+
+def _inline(svg: str, panel: Panel, name: str) -> str:
+    """For the page: scales with its column, and says what it shows to who cannot see it."""
+    label = f"{panel.title}: {panel.ylabel or ', '.join(dot.label for dot in panel.dots)} against {panel.xlabel}"
+    label = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}" id="figure-{name}"', 1)
+
+
+def _alone(svg: str) -> str:
+    """For a file: brings its own colours, for light and dark."""
+    style = (
+        f"<style>:root{{--font:system-ui,sans-serif;{palette.variables(0)}}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{palette.variables(1)}}}}}</style>"
+    )
+    return re.sub(r"(<svg[^>]*>)", lambda found: found.group(1) + style, svg, count=1)
+
+
+__all__ = ["Dot", "apart", "draw_all", "tick"]

@@ -1,0 +1,145 @@
+"""What a cell measures. Every number about quality comes from the judge; seconds are on its clock (judging not counted).
+
+``fit`` serves nearly every experiment: it solves once with a trace, and says when the certified relative gap first was
+within the tolerance. Peers have no trace: they are run at tighter and tighter settings of their own until the judge
+certifies the same gap, and the time of the first setting that passes is theirs.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import dualgap as dg
+from dualgap.lab.declare import Case, Missing
+from dualgap.lab.peers import PEERS
+
+POINTS = 160  # of a stored curve
+
+
+def fit(case: Case) -> dict[str, Any]:
+    """Solve to ``tol`` (and at most ``max_time``) and measure time, certificate and accuracy.
+
+    Settings: ``tol``, ``max_time``, ``max_iter``, ``best_of`` (repeat and keep the fastest), ``trace`` (False: only the
+    user's whole time), ``watch`` (True: also the accuracy on the test rows along the way).
+    """
+    problem = make_problem(case)
+    runs = [_once(case, problem) for _ in range(int(case.setting.get("best_of", 1)))]
+    return min(runs, key=lambda run: (run["seconds"] is None, run["seconds"] or 0.0))
+
+
+def make_problem(case: Case) -> Any:
+    """The problem of a case: linear unless it says ``kind`` "one-class" or "svdd"."""
+    keywords = dict(case.problem)
+    kind = keywords.pop("kind", "linear")
+    if kind == "linear":
+        if keywords.pop("per_row", False):  # C stated as λ = 1/(nC)
+            keywords["C"] = 1 / (keywords.pop("regularization") * case.X.shape[0])
+        return dg.Problem(case.X, case.y, **keywords)
+    name = {"one-class": "OneClassProblem", "svdd": "SVDDProblem"}[kind]
+    if not hasattr(dg, name):
+        raise Missing(f"dualgap has no {name}")
+    return getattr(dg, name)(case.X, **keywords)
+
+
+def need(solver: str) -> None:
+    """A solver that is not there makes its cells missing, not failed."""
+    if solver not in [entry.name for entry in dg.solvers()]:
+        raise Missing(f"solver {solver!r} is not in this build")
+
+
+def _once(case: Case, problem: Any) -> dict[str, Any]:
+    if case.method.solver in PEERS:
+        return _peer(case, problem)
+    need(case.method.solver)
+    limits = {name: case.setting[name] for name in ("tol", "max_time", "max_iter") if name in case.setting}
+    watched: list[tuple[float, Any, float]] = []
+    if case.setting.get("watch"):
+        limits["callback"] = lambda state: watched.append((state.seconds, np.array(state.coef), state.intercept))
+    trace = bool(case.setting.get("trace", True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a budget that runs out is a status here
+        result = dg.solve(
+            problem, case.method.solver, random_state=case.seed, n_threads=1, trace=trace, **limits, **case.method.options
+        )
+    values = _certified(result.certificate)
+    values |= {"status": str(result.status), "epochs": result.epochs, "iterations": result.n_iter}
+    values |= {"whole_seconds": result.seconds, "seconds": result.seconds}
+    if trace:
+        values["curve"] = curve(result.trace)
+        values["seconds"] = seconds_to(values["curve"], case.setting.get("tol", 1e-3))
+        values["solver_seconds"] = values["curve"]["seconds"][-1] if values["curve"]["seconds"] else None
+    if getattr(result, "coef", None) is not None and case.y_test is not None:
+        values |= accuracies(case, result.coef, result.intercept)
+    if case.setting.get("keep_model"):
+        values |= {"coef": result.coef, "intercept": result.intercept}
+    if watched:
+        values["watched"] = {
+            "seconds": [seconds for seconds, _, _ in watched],
+            "accuracy": [accuracy(case.X_test, case.y_test, coef, b) for _, coef, b in watched],
+        }
+    return values
+
+
+def _peer(case: Case, problem: Any) -> dict[str, Any]:
+    """The loosest of the peer's own tolerances at which the judge certifies ours."""
+    peer, tol = PEERS[case.method.solver], case.setting.get("tol", 1e-3)
+    values: dict[str, Any] = {}
+    for theirs in peer.tolerances:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            begin = time.perf_counter()
+            model = peer.make(case, theirs)
+            peer.fit(model, case)
+            seconds = time.perf_counter() - begin
+        coef, intercept, certificate = peer.certify(model, case, problem)
+        values = {**_certified(certificate), "status": "optimal", "seconds": seconds, "whole_seconds": seconds}
+        values |= {"their_tolerance": theirs, "epochs": None}
+        if coef is not None:
+            values |= accuracies(case, coef, intercept)
+        if case.setting.get("keep_model"):
+            values |= {"coef": coef, "intercept": intercept}
+        if certificate.relative_gap <= tol:
+            return values
+    return {**values, "status": "their tightest setting does not certify", "seconds": None}
+
+
+def _certified(certificate: Any) -> dict[str, Any]:
+    return {
+        "primal": certificate.primal,
+        "dual": certificate.dual,
+        "gap": certificate.gap,
+        "relative_gap": certificate.relative_gap,
+    }
+
+
+def curve(trace: Any) -> dict[str, list[float]]:
+    """A trace's numbers, thinned evenly in the logarithm of its length."""
+    size = np.maximum(np.maximum(np.abs(trace.primal), np.abs(trace.dual)), 1e-300)
+    columns = {"epoch": trace.epoch, "seconds": trace.seconds, "primal": trace.primal, "dual": trace.dual}
+    columns["relative_gap"] = trace.gap / size
+    count = len(trace)
+    if count > POINTS:
+        keep = np.unique(np.round(np.geomspace(1, count, POINTS)).astype(int)) - 1
+        columns = {name: column[keep] for name, column in columns.items()}
+    return {name: [float(value) for value in column] for name, column in columns.items()}
+
+
+def seconds_to(line: Mapping[str, list[float]], tol: float, what: str = "relative_gap") -> float | None:
+    """When a curve first is at or below tol; None where it never is."""
+    return next((s for s, value in zip(line["seconds"], line[what], strict=True) if value <= tol), None)
+
+
+def accuracies(case: Case, coef: Any, intercept: float) -> dict[str, float]:
+    found = {"train_accuracy": accuracy(case.X, case.y, coef, intercept)}
+    if case.X_test is not None and case.X_test.shape[0]:
+        found["test_accuracy"] = accuracy(case.X_test, case.y_test, coef, intercept)
+    return found
+
+
+def accuracy(X: Any, y: Any, coef: Any, intercept: float) -> float:
+    return float(np.mean(np.where(X @ coef + intercept > 0, 1.0, -1.0) == y))

@@ -44,7 +44,9 @@ def find(reference: str) -> Experiment:
         sys.modules[spec.name] = module  # dataclasses and inspect look the module up
         spec.loader.exec_module(module)
     else:
-        raise UnknownExperiment(f"no experiment {reference!r}; there are {', '.join(NAMES)}, or the path of a .py file.")
+        raise UnknownExperiment(
+            f"no experiment {reference!r}; there are {', '.join(NAMES)}, or the path of a .py file."
+        )
     experiment = getattr(module, "EXPERIMENT", None)
     if not isinstance(experiment, Experiment):
         raise UnknownExperiment(f"{reference} has no EXPERIMENT = dualgap.lab.Experiment(...).")

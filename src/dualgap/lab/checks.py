@@ -26,9 +26,8 @@ def by_ratio(found: Sequence[float], fast: str, slow: str, claim: str, *, least:
         return Check(claim, None, f"no pair of cells where both {fast} and {slow} got there")
     mean = geometric_mean(found)
     won = sum(ratio > 1 for ratio in found)
-    return Check(claim, mean >= least, f"{fast} takes 1/{number(mean)} of {slow}'s time, ahead in {won} of {len(found)}") if (
-        mean >= 1
-    ) else Check(claim, mean >= least, f"{fast} takes {times(1 / mean)} {slow}'s time, ahead in {won} of {len(found)}")
+    speed = f"is {times(mean)} as fast as" if mean >= 1 else f"takes {times(1 / mean)} as long as"
+    return Check(claim, mean >= least, f"{fast} {speed} {slow}, ahead in {won} of {len(found)} cells")
 
 
 def same(records: Records, name: str, methods: Sequence[str], claim: str, *, within: float, **wanted: Any) -> Check:
@@ -41,7 +40,33 @@ def same(records: Records, name: str, methods: Sequence[str], claim: str, *, wit
     if len(means) < 2:
         return Check(claim, None, "fewer than two methods have cells")
     low, high = min(means.values()), max(means.values())
-    return Check(claim, high - low <= within, f"{100 * low:.1f} to {100 * high:.1f} %, a difference of {100 * (high - low):.2f} points")
+    return Check(
+        claim,
+        high - low <= within,
+        f"{100 * low:.1f} to {100 * high:.1f} %, {100 * (high - low):.2f} points apart",
+    )
+
+
+def no_worse(
+    records: Records,
+    one: str,
+    others: Sequence[str],
+    claim: str,
+    *,
+    name: str = "test_accuracy",
+    by: float,
+    **wanted: Any,
+) -> Check:
+    """Is one method's mean at most ``by`` below the best of the others'?"""
+    mine = records.where(method=one, **wanted).mean(name)
+    theirs = {other: records.where(method=other, **wanted).mean(name) for other in others}
+    known = {other: value for other, value in theirs.items() if np.isfinite(value)}
+    if not known or not np.isfinite(mine):
+        return Check(claim, None, "no cells to compare")
+    best = max(known, key=lambda other: known[other])
+    where = f"{wanted['sample']}: " if "sample" in wanted else ""
+    text = f"{where}{one} {100 * mine:.1f} %, {best} {100 * known[best]:.1f} %"
+    return Check(claim, bool(mine >= known[best] - by), text)
 
 
 def exponent(found: Slope | None, who: str, claim: str, *, low: float, high: float) -> Check:

@@ -13,7 +13,9 @@ INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help="names (see --list) or .py files; all if none")
+    parser.add_argument(
+        "experiments", nargs="*", metavar="EXPERIMENT", help="names (see --list) or .py files; all if none"
+    )
     parser.add_argument("--list", action="store_true", help="list the experiments and stop")
     parser.add_argument("--out", default="lab-out", metavar="DIR", help="where everything goes (default: lab-out)")
     parser.add_argument("--quick", action="store_true", help="smaller: all within 5 minutes on two cores")

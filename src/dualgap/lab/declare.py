@@ -26,8 +26,8 @@ class Sample:
 
     ``rows`` None is all of them (after ``test`` were set aside); ``test`` is a share below 1 or a number of rows, drawn
     at random, or "given" for the set's own test part. ``columns`` keeps a random choice of columns. ``prepare``:
-    "as is", "standard" (mean 0, deviation 1), "unit" (the longest row has norm 1). ``positive`` is the class that counts
-    as +1 in a set of several.
+    "as is", "standard" (mean 0, deviation 1), "unit" (the longest row has norm 1). ``positive`` is the class
+    that counts as +1 in a set of several.
     """
 
     name: str

@@ -13,13 +13,15 @@ import numpy as np
 
 from dualgap.lab import palette
 from dualgap.lab.palette import TONES
-from dualgap.lab.panels import Curve, Dot, Panel
+from dualgap.lab.panels import Curve, Panel
+from dualgap.lab.results import SUPERSCRIPT
 
 WIDE, HIGH = 4.3, 3.0  # inches of one panel
 INK, MUTED, GRID, PAPER = (TONES[name][0] for name in ("ink", "muted", "grid", "paper"))
-FONT = 9
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-STYLE = {
+FONT = 9.5
+LABEL = 9.0
+CHARACTER = 0.074  # inches of one, about
+STYLE: Any = {
     "svg.fonttype": "none",
     "font.size": FONT,
     "font.family": "sans-serif",
@@ -29,8 +31,8 @@ STYLE = {
     "axes.linewidth": 0.7,
     "xtick.color": MUTED,
     "ytick.color": MUTED,
-    "xtick.labelsize": FONT - 1,
-    "ytick.labelsize": FONT - 1,
+    "xtick.labelsize": LABEL,
+    "ytick.labelsize": LABEL,
     "text.color": INK,
     "figure.facecolor": PAPER,
     "axes.facecolor": "none",
@@ -65,18 +67,20 @@ def _figure(panels: Sequence[Panel], columns: int) -> Any:
         right = _right_margin(panel)
         left = _left_margin(panel)
         box = (column * WIDE + left, (rows - 1 - row) * HIGH + 0.52, WIDE - left - right, HIGH - 0.52 - 0.38)
-        axes = figure.add_axes((box[0] / (WIDE * columns), box[1] / (HIGH * rows), box[2] / (WIDE * columns), box[3] / (HIGH * rows)))
+        axes = figure.add_axes(
+            (box[0] / (WIDE * columns), box[1] / (HIGH * rows), box[2] / (WIDE * columns), box[3] / (HIGH * rows))
+        )
         _panel(axes, panel)
     return figure
 
 
 def _right_margin(panel: Panel) -> float:
     labels = [curve.label for curve in panel.curves if len(curve.x)]
-    return 0.16 + 0.068 * max((len(label) for label in labels), default=0) if labels else 0.25
+    return 0.16 + CHARACTER * max((len(label) for label in labels), default=0) if labels else 0.25
 
 
 def _left_margin(panel: Panel) -> float:
-    return 0.2 + 0.068 * max(len(dot.label) for dot in panel.dots) if panel.dots else 0.66
+    return 0.2 + CHARACTER * max(len(dot.label) for dot in panel.dots) if panel.dots else 0.66
 
 
 def _panel(axes: Any, panel: Panel) -> None:
@@ -127,15 +131,16 @@ def _bars(axes: Any, curve: Curve, colour: str) -> None:
 def _limits(panel: Panel, shown: Sequence[Curve]) -> tuple[float, float]:
     """The given limits, else those of the measured curves (a theory line may leave the picture)."""
     measured = [curve for curve in shown if not curve.theory] or list(shown)
-    every = np.concatenate([np.ravel([part for part in (curve.y, curve.low, curve.high) if part is not None]) for curve in measured])
+    every = np.concatenate(
+        [np.ravel([part for part in (curve.y, curve.low, curve.high) if part is not None]) for curve in measured]
+    )
     every = every[np.isfinite(every)]
     low, high = panel.ylim
     if panel.yscale == "log":
         every = every[every > 0]
         room = _room(list(every))
     else:
-        pad = 0.06 * (float(np.ptp(every)) or abs(float(every[0])) or 1.0)
-        room = (float(every.min()) - pad, float(every.max()) + pad)
+        room = _wide_enough(every, panel.yunit)
     return (room[0] if low is None else low, room[1] if high is None else high)
 
 
@@ -147,25 +152,24 @@ def _room(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _label_ends(axes: Any, shown: Sequence[Curve]) -> None:
-    """Each curve's name at its right end, pushed apart where two would touch."""
-    figure = axes.figure
-    box = axes.get_window_extent()
+    """Each curve's name right of the axes at the height of its end, pushed apart where two would touch."""
     low, high = axes.get_ylim()
+    to_axes = axes.transData + axes.transAxes.inverted()
     ends = []
     for curve in shown:
-        inside = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if np.isfinite(y)]
+        inside = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if np.isfinite(y) and (y > 0 or low < 0)]
         x, y = inside[-1] if inside else (curve.x[-1], low)
-        place = axes.transData.transform((x, min(max(y, low), high)))
-        ends.append([float(place[1]), float(place[0]), curve])
+        right, height = to_axes.transform((x, min(max(y, low), high)))
+        ends.append((float(height), float(right), curve))
     ends.sort(key=lambda end: end[0])
-    step = 1.32 * FONT * figure.dpi / 72
-    heights = apart([end[0] for end in ends], step, box.y0, box.y1)
-    for (true, x, curve), height in zip(ends, heights, strict=True):
+    tall = axes.get_position().height * axes.figure.get_figheight() * 72
+    heights = apart([end[0] for end in ends], 1.3 * LABEL / tall, 0.0, 1.0)
+    for (true, right, curve), height in zip(ends, heights, strict=True):
         colour = MUTED if curve.theory else palette.colour(curve.solver)
         axes.annotate(
-            curve.label, xy=(x, true), xycoords="figure pixels", xytext=(box.x1 + 7, height), textcoords="figure pixels",
-            color=colour, fontsize=FONT - 0.5, va="center", ha="left", annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.45, "shrinkA": 1, "shrinkB": 1},
+            curve.label, xy=(min(right, 1.0), true), xycoords="axes fraction", xytext=(1.035, height),
+            textcoords="axes fraction", color=colour, fontsize=LABEL, va="center", ha="left", annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5, "shrinkA": 1, "shrinkB": 2},
         )  # fmt: skip
 
 
@@ -183,17 +187,18 @@ def apart(heights: Sequence[float], step: float, low: float, high: float) -> lis
 
 def _dots(axes: Any, panel: Panel) -> None:
     rows = list(panel.dots)[::-1]
+    axes.set_xlim(*_dot_limits(panel, [v for dot in rows if not dot.note for v in (dot.low, dot.middle, dot.high)]))
     for height, dot in enumerate(rows):
-        colour = palette.colour(dot.solver)
-        axes.hlines(height, dot.low, dot.high, color=colour, linewidth=2.2, alpha=0.55)
+        colour, mark = palette.colour(dot.solver), palette.marker(dot.solver)
+        if dot.note:
+            axes.text(
+                0.99, height, dot.note, transform=axes.get_yaxis_transform(), va="center", ha="right", color=MUTED,
+                fontsize=LABEL,
+            )  # fmt: skip
+            continue
+        axes.hlines(height, dot.low, dot.high, color=colour, linewidth=2.4, alpha=0.5)
         face = PAPER if dot.style % 2 else colour
-        axes.plot(dot.middle, height, marker=palette.marker(dot.solver), color=colour, markersize=6, markerfacecolor=face)
-    values = [value for dot in rows for value in (dot.low, dot.middle, dot.high)]
-    if panel.xscale == "log":
-        axes.set_xlim(*_room([value for value in values if value > 0]))
-    else:
-        pad = 0.08 * (max(values) - min(values) or abs(values[0]) or 1.0)
-        axes.set_xlim(min(values) - pad, max(values) + pad)
+        axes.plot(dot.middle, height, marker=mark, color=colour, markersize=6, markerfacecolor=face)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_yticks(range(len(rows)), [dot.label for dot in rows])
     axes.spines["left"].set_visible(False)
@@ -201,6 +206,22 @@ def _dots(axes: Any, panel: Panel) -> None:
     for label, dot in zip(axes.get_yticklabels(), rows, strict=True):
         label.set_color(palette.colour(dot.solver))
     axes.grid(axis="y", visible=False)
+
+
+def _dot_limits(panel: Panel, values: Sequence[float]) -> tuple[float, float]:
+    if panel.xscale == "log":
+        return _room([value for value in values if value > 0])
+    return _wide_enough(values, panel.xunit)
+
+
+def _wide_enough(values: Sequence[float] | Any, unit: str) -> tuple[float, float]:
+    """Limits of a linear axis; shares span at least two points, so that noise does not look like a difference."""
+    if not len(values):
+        return 0.0, 1.0
+    low, high = float(np.min(values)), float(np.max(values))
+    span = max(high - low, 0.02 if unit == "%" else 1e-3 * abs(high) or 1.0)
+    middle = (low + high) / 2
+    return middle - 0.58 * span, middle + 0.58 * span
 
 
 def _ticks(axis: Any, scale: str, unit: str) -> None:
@@ -212,7 +233,7 @@ def _ticks(axis: Any, scale: str, unit: str) -> None:
         axis.set_major_locator(LogLocator(numticks=6, subs=(1.0, 2.0, 5.0) if narrow else (1.0,)))
         axis.set_minor_formatter(NullFormatter())
     else:
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, scale, unit)))
 
 
@@ -240,7 +261,11 @@ def _svg(figure: Any, *, transparent: bool = False) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
     text = re.sub(r'\s*<style type="text/css">.*?</style>', "", text, flags=re.S)
-    text = re.sub(r' id="(?:figure|axes|patch|line2d|text|matplotlib\.axis|xtick|ytick|LineCollection|FillBetween\w*|PolyCollection)_?\d*"', "", text)
+    text = re.sub(
+        r' id="[A-Za-z][\w.]*_\d+"',
+        "",
+        text,
+    )
     text = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--font)", text)
     return palette.by_variable(text)
 
@@ -261,6 +286,3 @@ def _alone(svg: str) -> str:
         f"@media (prefers-color-scheme:dark){{:root{{{palette.variables(1)}}}}}</style>"
     )
     return re.sub(r"(<svg[^>]*>)", lambda found: found.group(1) + style, svg, count=1)
-
-
-__all__ = ["Dot", "apart", "draw_all", "tick"]

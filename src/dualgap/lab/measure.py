@@ -1,4 +1,4 @@
-"""What a cell measures. Every number about quality comes from the judge; seconds are on its clock (judging not counted).
+"""What a cell measures. Quality is what the judge says; seconds are on its clock (judging not counted).
 
 ``fit`` serves nearly every experiment: it solves once with a trace, and says when the certified relative gap first was
 within the tolerance. Peers have no trace: they are run at tighter and tighter settings of their own until the judge
@@ -19,16 +19,19 @@ from dualgap.lab.declare import Case, Missing
 from dualgap.lab.peers import PEERS
 
 POINTS = 160  # of a stored curve
+REPEAT = 0.1  # seconds after which a fit is not repeated
 
 
 def fit(case: Case) -> dict[str, Any]:
     """Solve to ``tol`` (and at most ``max_time``) and measure time, certificate and accuracy.
 
-    Settings: ``tol``, ``max_time``, ``max_iter``, ``best_of`` (repeat and keep the fastest), ``trace`` (False: only the
-    user's whole time), ``watch`` (True: also the accuracy on the test rows along the way).
+    Settings: ``tol``, ``max_time``, ``max_iter``, ``best_of`` (short fits are repeated, the fastest kept),
+    ``trace`` (False: only the user's whole time), ``watch`` (True: also the accuracy on the test rows along the way).
     """
     problem = make_problem(case)
-    runs = [_once(case, problem) for _ in range(int(case.setting.get("best_of", 1)))]
+    runs, begin = [_once(case, problem)], time.perf_counter()
+    while len(runs) < case.setting.get("best_of", 3) and time.perf_counter() - begin < REPEAT:
+        runs.append(_once(case, problem))
     return min(runs, key=lambda run: (run["seconds"] is None, run["seconds"] or 0.0))
 
 
@@ -64,7 +67,13 @@ def _once(case: Case, problem: Any) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a budget that runs out is a status here
         result = dg.solve(
-            problem, case.method.solver, random_state=case.seed, n_threads=1, trace=trace, **limits, **case.method.options
+            problem,
+            case.method.solver,
+            random_state=case.seed,
+            n_threads=1,
+            trace=trace,
+            **limits,
+            **case.method.options,
         )
     values = _certified(result.certificate)
     values |= {"status": str(result.status), "epochs": result.epochs, "iterations": result.n_iter}

@@ -38,6 +38,7 @@ class Dot:
     high: float
     solver: str = ""
     style: int = 0
+    note: str = ""  # instead of a value: why there is none
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Panel:
 
     @property
     def empty(self) -> bool:
-        return not self.dots and not any(len(curve.x) for curve in self.curves)
+        return not any(not dot.note for dot in self.dots) and not any(len(curve.x) for curve in self.curves)
 
 
 def dots(records: Records, name: str, title: str, xlabel: str, **axes: Any) -> Panel:
@@ -65,7 +66,9 @@ def dots(records: Records, name: str, title: str, xlabel: str, **axes: Any) -> P
     rows = []
     for method in records.methods:
         found = records.where(method=method.title).spread(name)
-        if found is not None:
+        if found is None and len(records.where(method=method.title)):
+            rows.append(Dot(method.title, np.nan, np.nan, np.nan, method.solver, method.style, "did not get there"))
+        elif found is not None:
             rows.append(Dot(method.title, found.middle, found.low, found.high, method.solver, method.style))
     return Panel(title, xlabel, dots=rows, **axes)
 
@@ -122,24 +125,34 @@ def curves(
     return found
 
 
-def band(lines: Sequence[tuple[Any, Any]], *, floor: float, lowest: bool, count: int = 90) -> Curve:
-    """Quartiles of several stepped lines over a common logarithmic grid, while at least half of them go on."""
-    start = max(min(max(x[x > 0].min() if (x > 0).any() else 1e-6, 1e-7) for x, _ in lines), 1e-7)
-    end = float(np.median([max(x[-1], start * 1.0001) for x, _ in lines]))
-    grid = np.geomspace(start, end, count)
-    stepped = []
-    for x, y in lines:
-        values = np.minimum.accumulate(y) if lowest else y
-        at = np.searchsorted(x, grid, side="right") - 1
-        reached = np.where(at >= 0, values[np.maximum(at, 0)], np.nan)
-        stepped.append(np.where((grid > x[-1] * 1.0001) & (values[-1] > floor), np.nan, reached))
-    table = np.array(stepped)
+def band(lines: Sequence[tuple[Any, Any]], *, floor: float, lowest: bool, count: int = 120) -> Curve:
+    """Quartiles of several lines over a common logarithmic grid, up to where half of them have ended.
+
+    Between two judged moments a line is drawn straight in the logarithms; one that has ended stays where it ended.
+    """
+    clean = [_positive_part(x, np.minimum.accumulate(y) if lowest else y, floor, lowest) for x, y in lines]
+    start, end = min(x[0] for x, _ in clean), float(np.median([x[-1] for x, _ in clean]))
+    grid = np.geomspace(start, max(end, start * 1.01), count)
+    table = np.array([np.interp(np.log(grid), np.log(x), y, left=np.nan) for x, y in clean])
     enough = np.isfinite(table).sum(axis=0) * 2 >= len(lines)
     grid, table = grid[enough], table[:, enough]
     if not len(grid):
         return Curve("", [], [])
-    low, middle, high = np.maximum(np.nanquantile(table, [0.25, 0.5, 0.75], axis=0), floor if lowest else -np.inf)
+    low, middle, high = np.nanquantile(table, [0.25, 0.5, 0.75], axis=0)
+    if lowest:
+        low, middle, high = np.exp(low), np.exp(middle), np.exp(high)
     return Curve("", grid.tolist(), middle.tolist(), low.tolist(), high.tolist())
+
+
+def _positive_part(x: Any, y: Any, floor: float, logarithm: bool) -> tuple[Any, Any]:
+    """The line from its first moment after 0 to its end or the floor; y as a logarithm where asked."""
+    keep = x > 0
+    x, y = (x[keep], y[keep]) if keep.any() else (np.array([1e-6]), y[-1:])
+    if logarithm:
+        y = np.maximum(y, floor)
+        last = int(np.argmax(y <= floor)) if (y <= floor).any() else len(y) - 1
+        x, y = x[: last + 1], np.log(y[: last + 1])
+    return x, y
 
 
 def distance(best: Mapping[Any, float], key: Callable[[Record], Any]) -> Callable[[Record], Numbers]:

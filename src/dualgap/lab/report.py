@@ -18,6 +18,7 @@ from typing import Any
 import dualgap as dg
 from dualgap.lab import palette
 from dualgap.lab.data import Shelf
+from dualgap.lab.declare import Note
 from dualgap.lab.figures import draw_all
 from dualgap.lab.results import Record, Records, number, seconds
 from dualgap.lab.runner import Plan, collect
@@ -42,6 +43,7 @@ class Section:
     verdict: Verdict
     figures: Sequence[str]
     data: Sequence[tuple[str, str]]
+    notes: Sequence[Note]
     broken: str = ""
 
     @property
@@ -55,8 +57,10 @@ class Section:
     @property
     def lost(self) -> list[tuple[str, int]]:
         """What is missing, the same reason of the same method once with its count."""
-        counts = Counter(_reason(row) for row in self.records.lost)
-        rows = list(counts.items())
+        groups: dict[str, list[Record]] = {}
+        for row in self.records.lost:
+            groups.setdefault(f"{row.cell.method.title}: {row.error or row.status}", []).append(row)
+        rows = [(f"{reason} ({_where(some)})", len(some)) for reason, some in groups.items()]
         rest = sum(count for _, count in rows[SHOWN_LOST:])
         return [*rows[:SHOWN_LOST], *([("others", rest)] if rest else [])]
 
@@ -81,8 +85,8 @@ def _words(values: Any) -> str:
     return ", ".join(f"{name} = {number(v) if isinstance(v, float) else v}" for name, v in values.items()) or "as it is"
 
 
-def _reason(row: Record) -> str:
-    return f"{row.cell.sample.title}, {row.cell.method.title}: {row.error or row.status}"
+def _where(rows: Sequence[Record]) -> str:
+    return "; ".join(dict.fromkeys(row.cell.sample.title for row in rows))
 
 
 def write(plan: Plan) -> Written:
@@ -100,12 +104,16 @@ def write(plan: Plan) -> Written:
 
 def _section(records: Records, shelf: Shelf, folder: Path) -> Section:
     data = [(name, shelf.describe(name)) for name in dict.fromkeys(row.cell.sample.name for row in records)]
-    figures, broken = [], ""
+    figures: list[str] = []
+    notes: list[Note] = []
+    broken = ""
     try:
         figures = draw_all(list(records.experiment.panels(records)), records.experiment.name, folder)
     except Exception as problem:  # a figure that cannot be drawn is said, and the rest comes out
         broken = f"The figure could not be drawn: {type(problem).__name__}: {problem}"
-    return Section(records, decide(records), figures, data, broken)
+    with contextlib.suppress(Exception):  # a table over missing cells
+        notes = list(records.experiment.notes(records))
+    return Section(records, decide(records), figures, data, notes, broken)
 
 
 def _about(plan: Plan) -> dict[str, str]:
@@ -154,7 +162,9 @@ def _flat(row: Record) -> dict[str, Any]:
     cell = row.cell
     flat: dict[str, Any] = {"experiment": cell.experiment, "data": cell.sample.name, "sample": cell.sample.title}
     flat |= {"method": cell.method.title, "solver": cell.method.solver, "repeat": cell.repeat, "seed": cell.seed}
-    return flat | {f"problem.{k}": v for k, v in cell.problem.items()} | {f"set.{k}": v for k, v in cell.setting.items()}
+    return (
+        flat | {f"problem.{k}": v for k, v in cell.problem.items()} | {f"set.{k}": v for k, v in cell.setting.items()}
+    )
 
 
 def _csv(path: Path, sections: Sequence[Section]) -> None:
@@ -180,7 +190,12 @@ def _curves_csv(path: Path, sections: Sequence[Section]) -> None:
         for section in sections:
             for row in section.records.done:
                 line = row.get("curve") or {}
-                about = (row.cell.experiment, row.cell.sample.title, row.cell.method.title, row.cell.problem.get("loss"))
+                about = (
+                    row.cell.experiment,
+                    row.cell.sample.title,
+                    row.cell.method.title,
+                    row.cell.problem.get("loss"),
+                )
                 for values in zip(*(line.get(name, []) for name in columns), strict=False):
                     writer.writerow((*about, row.cell.repeat, *values))
 

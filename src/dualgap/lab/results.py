@@ -10,6 +10,8 @@ import numpy as np
 
 from dualgap.lab.declare import Cell, Experiment, Method
 
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 @dataclass(frozen=True)
 class Record:
@@ -59,10 +61,8 @@ class Records:
         return [row for row in self.rows if row.status != "done"]
 
     def where(self, test: Callable[[Cell], bool] = lambda cell: True, **wanted: Any) -> Records:
-        """Done records whose cell passes the test and has these: sample=, method= (titles), problem or setting values."""
-        return Records(
-            self.experiment, [row for row in self.done if test(row.cell) and _has(row.cell, wanted)]
-        )
+        """Done records whose cell passes the test and has these: titles, problem or setting values."""
+        return Records(self.experiment, [row for row in self.done if test(row.cell) and _has(row.cell, wanted)])
 
     def numbers(self, name: str) -> list[float]:
         """The values that are numbers, in the order of the cells."""
@@ -71,6 +71,10 @@ class Records:
 
     def spread(self, name: str) -> Spread | None:
         return spread(self.numbers(name))
+
+    def mean(self, name: str) -> float:
+        values = self.numbers(name)
+        return float(np.mean(values)) if values else float("nan")
 
     @property
     def methods(self) -> list[Method]:
@@ -102,10 +106,17 @@ def number(value: float | None, digits: int = 2) -> str:
     size = abs(value)
     if size and (size >= 1e5 or size < 1e-3):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        power = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"{mantissa}·10{power}" if float(mantissa) != 1 else f"10{power}"
-    text = f"{float(f'{value:.{max(digits, 2)}g}'):,.10f}".rstrip("0").rstrip(".")
-    return text
+        raised = str(int(exponent)).translate(SUPERSCRIPT)
+        return f"{mantissa}·10{raised}" if float(mantissa) != 1 else f"10{raised}"
+    return f"{float(f'{value:.{max(digits, 2)}g}'):,.10f}".rstrip("0").rstrip(".")
+
+
+def power(value: float) -> str:
+    """A tolerance as a power of ten, where it is one."""
+    exponent = round(np.log10(value))
+    if abs(value / 10.0**exponent - 1) > 1e-9:
+        return number(value)
+    return f"10{str(exponent).translate(SUPERSCRIPT)}"
 
 
 def seconds(value: float | None) -> str:
@@ -150,12 +161,19 @@ def line(x: Any, y: Any) -> Slope | None:
 
 
 def ratios(records: Records, slow: str, fast: str, name: str = "seconds", **wanted: Any) -> list[float]:
-    """slow / fast of a number, cell by cell that differ only in the method."""
-    found: dict[str, dict[str, float]] = {}
+    """slow / fast of a number, over cells that differ only in the method.
+
+    A fit that did not get there counts with the time it worked; a pair where neither did is left out.
+    """
+    found: dict[str, dict[str, Record]] = {}
     for row in records.where(**wanted):
-        value = row.get(name)
-        if row.cell.method.title in (slow, fast) and isinstance(value, (int, float)) and value > 0:
-            cell = row.cell
-            shared = str((cell.sample.title, sorted(cell.setting.items(), key=str), cell.repeat, cell.problem.get("loss")))
-            found.setdefault(shared, {})[cell.method.title] = float(value)
-    return [pair[slow] / pair[fast] for pair in found.values() if len(pair) == 2]
+        cell = row.cell
+        if cell.method.title in (slow, fast):
+            where = (cell.sample.title, sorted(cell.setting.items(), key=str), cell.repeat, cell.problem.get("loss"))
+            found.setdefault(str(where), {})[cell.method.title] = row
+    pairs = [(pair[slow], pair[fast]) for pair in found.values() if len(pair) == 2]
+    return [_worked(a, name) / _worked(b, name) for a, b in pairs if a.get(name) or b.get(name)]
+
+
+def _worked(row: Record, name: str) -> float:
+    return max(float(row.get(name) or row.get("solver_seconds") or row.get("whole_seconds") or 0.0), 1e-7)

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -75,7 +75,6 @@ def run(plan: Plan) -> bool:
 
     every = [slot for group in slots(plan) for slot in group]
     todo = [slot for slot in every if plan.fresh or stored(slot.path).get("status") != "done"]
-    seen: dict[str, int] = {}
     with tqdm(total=len(every), initial=len(every) - len(todo), unit="cell", disable=None, dynamic_ncols=True) as bar:
         try:
             with contextlib.closing(outcomes(todo, plan)) as stream:
@@ -83,7 +82,6 @@ def run(plan: Plan) -> bool:
                     keep(slot, outcome)
                     bar.set_postfix_str(f"{slot.cell.experiment} · {slot.cell.method.title}", refresh=False)
                     bar.update()
-                    seen[slot.cell.experiment] = seen.get(slot.cell.experiment, 0) + 1
                     _say(slot, outcome, bar)
         except KeyboardInterrupt:
             return False
@@ -100,7 +98,7 @@ def keep(slot: Slot, outcome: dict[str, Any]) -> None:
     """Writes an outcome so that a kill leaves the old file or the new one."""
     slot.path.parent.mkdir(parents=True, exist_ok=True)
     cell = slot.cell
-    about = {"experiment": cell.experiment, "sample": cell.sample.title, "method": cell.method.title}
+    about: dict[str, Any] = {"experiment": cell.experiment, "sample": cell.sample.title, "method": cell.method.title}
     about |= {"problem": dict(cell.problem), "setting": dict(cell.setting), "seed": cell.seed}
     temporary = slot.path.with_suffix(f".{os.getpid()}.part")
     temporary.write_text(json.dumps({**about, **outcome}, default=_plain), encoding="utf-8")
@@ -163,7 +161,7 @@ class Worker:
         self.pipe.close()
 
 
-def outcomes(todo: Sequence[Slot], plan: Plan) -> Iterator[tuple[Slot, dict[str, Any]]]:
+def outcomes(todo: Sequence[Slot], plan: Plan) -> Generator[tuple[Slot, dict[str, Any]]]:
     """Outcomes as they come, from `jobs` workers; one that dies or hangs is replaced."""
     queue = deque(todo)
     workers: list[Worker] = []

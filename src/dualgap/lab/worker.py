@@ -1,4 +1,4 @@
-"""A worker: a process that runs cells one after another, so that a crash or a hang costs one cell and not the report."""
+"""A worker: a process that runs cells one after another, so that a crash or a hang costs one cell."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ def main(pipe: Connection, folder: str | None, small: bool) -> None:
 def run_cell(experiment: Experiment, cell: Cell, shelf: Shelf) -> dict[str, Any]:
     """The cell's outcome as plain data: never an exception."""
     begin = time.perf_counter()
+    outcome: dict[str, Any]
     try:
         X, y, X_test, y_test = shelf.sample(cell.sample, cell.seed)
         case = Case(X, y, X_test, y_test, cell.problem, cell.method, cell.setting, cell.seed)
-        outcome = {"status": "done", "values": experiment.measure(case), "error": ""}
-        outcome["values"] |= {"rows": int(X.shape[0]), "columns": int(X.shape[1])}
+        values = {**experiment.measure(case), "rows": int(X.shape[0]), "columns": int(X.shape[1])}
+        outcome = {"status": "done", "values": values, "error": ""}
     except Missing as missing:
         outcome = {"status": "missing", "values": {}, "error": str(missing)}
     except Exception as problem:  # whatever a solver does wrong is a result of the experiment

@@ -8,27 +8,36 @@ from dualgap.lab.results import ratios
 
 ORDERS = {"cyclic": "in order", "permuted": "permuted", "random": "random"}
 METHODS = tuple(
-    Method("dcd", f"{words}, {'shrinking' if shrinking else 'no shrinking'}", {"order": order, "shrinking": shrinking}, style=style + 2 * (not shrinking))
+    Method(
+        "dcd",
+        f"{words}, {'shrinking' if shrinking else 'no shrinking'}",
+        {"order": order, "shrinking": shrinking},
+        style=style + 2 * (not shrinking),
+    )
     for style, (order, words) in enumerate(ORDERS.items())
     for shrinking in (True, False)
-)  # fmt: skip
+)
 LOSSES = ("hinge", "squared_hinge", "logistic")
 
 
 def panels(records: Records) -> list[Panel]:
-    return [
-        dots(records.where(sample=sample, loss=loss), "seconds", f"{sample}, {loss.replace('_', ' ')}", "time to the gap", xunit="s")
-        for loss in LOSSES
-        for sample in records.samples
-    ] + [
-        Panel(f"{sample}, logistic: the dual method", "epochs", "relative gap", curves(records.where(sample=sample, loss="logistic"), "relative_gap", "epoch", floor=1e-7))
-        for sample in records.samples[:1]
-    ]  # fmt: skip
+    shown = []
+    for loss in LOSSES:
+        for sample in records.samples:
+            title = f"{sample}, {loss.replace('_', ' ')}"
+            shown.append(dots(records.where(sample=sample, loss=loss), "seconds", title, "time to the gap", xunit="s"))
+    first = records.where(sample=records.samples[0], loss="logistic")
+    lines = curves(first, "relative_gap", "epoch", floor=1e-7)
+    return [*shown, Panel(f"{records.samples[0]}, logistic: the way", "epochs", "relative gap", lines)]
 
 
 def checks(records: Records) -> list[Check]:
     permuted = ratios(records, "in order, shrinking", "permuted, shrinking")
-    found = [by_ratio(permuted, "the permuted order", "the fixed order", "A permuted order converges faster than a fixed one.")]
+    found = [
+        by_ratio(
+            permuted, "the permuted order", "the fixed order", "A permuted order converges faster than a fixed one."
+        )
+    ]
     for loss in LOSSES:
         shrunk = ratios(records, "permuted, no shrinking", "permuted, shrinking", loss=loss)
         claim = f"Shrinking speeds up the fit ({loss.replace('_', ' ')})."
@@ -36,7 +45,9 @@ def checks(records: Records) -> list[Check]:
     logistic = records.where(loss="logistic", method="permuted, shrinking")
     there = sum(row.get("seconds") is not None for row in logistic)
     claim = "Dual coordinate descent solves logistic regression to the gap."
-    found.append(Check(claim, there == len(logistic) if len(logistic) else None, f"{there} of {len(logistic)} fits got there"))
+    found.append(
+        Check(claim, there == len(logistic) if len(logistic) else None, f"{there} of {len(logistic)} fits got there")
+    )
     return found
 
 
@@ -44,8 +55,8 @@ EXPERIMENT = Experiment(
     name="ablation",
     title="Order and shrinking, for three losses",
     question="What do a permuted order and shrinking bring, for the hinge, its square and the logistic loss?",
-    claim="Solving the subproblems in random order can speed up convergence; shrinking speeds up the solution; dual descent "
-    "with Newton steps solves logistic regression.",
+    claim="Solving the subproblems in random order can speed up convergence; shrinking speeds up the solution; dual"
+    " descent with Newton steps solves logistic regression.",
     source="003",
     data=(Sample("a9a"), Sample("w8a"), Sample("20news", positive=0, label="20news, one class")),
     problems=tuple({"loss": loss, "C": 1.0} for loss in LOSSES),

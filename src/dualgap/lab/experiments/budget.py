@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dualgap.lab import Check, Experiment, Method, Panel, Record, Records, fit, points
 from dualgap.lab.experiments.size import DCD, LAZY, covtype
 from dualgap.lab.results import seconds
@@ -16,17 +14,20 @@ def budget_of(row: Record) -> float:
 
 
 def panels(records: Records) -> list[Panel]:
-    return [
-        Panel(sample, "budget for the whole call", "test accuracy", points(records.where(sample=sample), budget_of, "test_accuracy"), yscale="linear", xunit="s", yunit="%")
-        for sample in records.samples
-    ]  # fmt: skip
+    shown = []
+    for sample in records.samples:
+        lines = points(records.where(sample=sample), budget_of, "test_accuracy")
+        shown.append(
+            Panel(sample, "budget for the whole call", "test accuracy", lines, yscale="linear", xunit="s", yunit="%")
+        )
+    return shown
 
 
 def first_within(records: Records, method: str, sample: str, best: float) -> float | None:
     """The smallest budget whose mean accuracy is within half a point of the best of all."""
     budgets = sorted({budget_of(row) for row in records.where(method=method, sample=sample)})
     for budget in budgets:
-        if np.mean(records.where(method=method, sample=sample, max_time=budget).numbers("test_accuracy")) >= best - 0.005:
+        if records.where(method=method, sample=sample, max_time=budget).mean("test_accuracy") >= best - 0.005:
             return budget
     return None
 
@@ -36,7 +37,7 @@ def checks(records: Records) -> list[Check]:
     for sample in records.samples:
         some = records.where(sample=sample)
         means = [
-            np.mean(some.where(method=method.title, max_time=budget).numbers("test_accuracy"))
+            some.where(method=method.title, max_time=budget).mean("test_accuracy")
             for method in METHODS
             for budget in {budget_of(row) for row in some.where(method=method.title)}
         ]
@@ -59,8 +60,8 @@ EXPERIMENT = Experiment(
     name="budget",
     title="Accuracy under a time budget",
     question="Given so many seconds and no more, which method has the better model?",
-    claim="DCD has its best test accuracy at the smallest budget measured (0.5 s); SMO needs far longer, and the more so the "
-    "more rows there are.",
+    claim="DCD has its best test accuracy at the smallest budget measured (0.5 s); SMO needs far longer, and the "
+    "more so the more rows there are.",
     source="002 fig. 5",
     data=(covtype(10_000), covtype(50_000)),
     methods=METHODS,

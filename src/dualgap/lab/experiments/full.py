@@ -58,7 +58,7 @@ def checks(records: Records) -> list[Check]:
     if not times:
         return [Check(claim, None, "no cells")]
     rows = records.where(method="DCD", sample=SCALED.title)
-    accuracy = float(np.mean(rows.numbers("test_accuracy")))
+    accuracy = float(rows.mean("test_accuracy"))
     number = f"{100 * accuracy:.1f} % after {seconds(float(np.median(times)))}"
     found = [Check(claim, float(np.median(times)) <= 20, number)]
     raw = records.where(method="DCD", sample=RAW.title)
@@ -97,6 +97,7 @@ EXPERIMENT = Experiment(
     notes=notes,
     repeats=3,
     timeout=200,
-    how="The document does not say whether its columns were scaled; both are run. Hinge, C = 1, a constant column for the bias.",
+    how="The document does not say whether its columns were scaled; both are run. Hinge, C = 1, a constant column"
+    " for the bias.",
     quick={"settings": ({"tol": 1e-3, "max_time": 8.0, "watch": True},), "repeats": 1, "timeout": 60},
 )

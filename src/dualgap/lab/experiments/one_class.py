@@ -26,7 +26,16 @@ def panels(records: Records) -> list[Panel]:
     for kind, words in (("one-class", "one-class SVM"), ("svdd", "SVDD")):
         for sample in records.samples:
             lines = curves(records.where(sample=sample, kind=kind), "relative_gap", floor=1e-6)
-            shown.append(Panel(f"{words}, {sample}", "time (judging not counted)", "relative gap", lines, xunit="s", ylim=(5e-7, 5.0)))
+            shown.append(
+                Panel(
+                    f"{words}, {sample}",
+                    "time (judging not counted)",
+                    "relative gap",
+                    lines,
+                    xunit="s",
+                    ylim=(5e-7, 5.0),
+                )
+            )
     return shown
 
 
@@ -36,7 +45,9 @@ def checks(records: Records) -> Sequence[Check]:
         some = records.where(kind=kind, method="greedy pairs")
         there = sum(row.get("seconds") is not None for row in some)
         claim = f"A coordinate method solves the linear {words} to the gap asked for."
-        found.append(Check(claim, there == len(some) if len(some) else None, f"{words}: {there} of {len(some)} fits certified"))
+        found.append(
+            Check(claim, there == len(some) if len(some) else None, f"{words}: {there} of {len(some)} fits certified")
+        )
         quick = ratios(records.where(kind=kind), "random pairs", "greedy pairs")
         claim = f"Choosing the first of a pair by its gradient beats random pairs ({words})."
         found.append(by_ratio(quick, "greedy choice", "random choice", claim))
@@ -45,15 +56,16 @@ def checks(records: Records) -> Sequence[Check]:
 
 
 def sensible(cell: Cell) -> bool:
-    return KINDS[cell.method.solver] == cell.problem["kind"]
+    return bool(KINDS[cell.method.solver] == cell.problem["kind"])
 
 
 EXPERIMENT = Experiment(
     name="one-class",
     title="One-class SVM and data description: descent by pairs",
-    question="Can coordinate methods deal with a linear constraint that cannot be left out, and which choice of pairs is best?",
-    claim="For one-class SVMs and SVDD, which have an inherent linear constraint, novel coordinate descent methods have to "
-    "be developed.",
+    question="Can coordinate methods deal with a linear constraint that cannot be left out, and which choice of pairs "
+    "is best?",
+    claim="For one-class SVMs and SVDD, which have an inherent linear constraint, novel coordinate descent methods "
+    "have to be developed.",
     source="000 §IX",
     data=(
         Sample("a9a"),
@@ -69,10 +81,13 @@ EXPERIMENT = Experiment(
     only=sensible,
     repeats=3,
     timeout=120,
-    how="ν = 0.1. Labels are not used. scikit-learn's OneClassSVM (linear kernel) gets the loosest tolerance of its own at "
-    "which the judge certifies our gap.",
+    how="ν = 0.1. Labels are not used. scikit-learn's OneClassSVM (linear kernel) gets the loosest tolerance of "
+    "its own at which the judge certifies our gap.",
     quick={
-        "data": (Sample("a9a", rows=4000, label="a9a, 4,000 rows"), Sample("20news", rows=2000, label="20news, 2,000 rows")),
+        "data": (
+            Sample("a9a", rows=4000, label="a9a, 4,000 rows"),
+            Sample("20news", rows=2000, label="20news, 2,000 rows"),
+        ),
         "settings": ({"tol": 1e-3, "max_time": 2.0},),
         "repeats": 1,
         "timeout": 30,

@@ -70,20 +70,22 @@ def checks(records: Records) -> list[Check]:
     early, late = (by_ratio(against(records, "TRON", level), "DCD", "TRON", "") for level in (1e-1, 1e-6))
     if early.holds is not None and late.holds is not None:
         claim = "TRON starts slowly and ends fast: DCD is ahead at 10⁻¹, TRON at 10⁻⁶."
-        found.append(Check(claim, bool(early.holds and not late.holds), f"at 10⁻¹ {early.number}; at 10⁻⁶ {late.number}"))
+        found.append(
+            Check(claim, bool(early.holds and not late.holds), f"at 10⁻¹ {early.number}; at 10⁻⁶ {late.number}")
+        )
     return found
 
 
 def sensible(cell: Cell) -> bool:
-    return FIRST.get(cell.method.solver, cell.problem["loss"]) == cell.problem["loss"]
+    return bool(FIRST.get(cell.method.solver, cell.problem["loss"]) == cell.problem["loss"])
 
 
 EXPERIMENT = Experiment(
     name="rivals",
     title="Dual coordinate descent against Pegasos, cutting planes, primal descent and Newton",
     question="How fast does each method come close to the optimum, on sparse and dense data?",
-    claim="DCD is significantly faster than Pegasos, PCD, TRON and SVMperf; TRON has fast final convergence but does badly "
-    "in early iterations.",
+    claim="DCD is significantly faster than Pegasos, PCD, TRON and SVMperf; TRON has fast final convergence but "
+    "does badly in early iterations.",
     source="000 §VII, §IX",
     data=(
         Sample("a9a"),
@@ -101,8 +103,9 @@ EXPERIMENT = Experiment(
     only=sensible,
     repeats=3,
     timeout=90,
-    how="The optimum is the lowest primal value that any method reached, auto among them; distances below 10⁻⁷ are not shown. "
-    "No intercept. Pegasos and the cutting plane are for the hinge, TRON and primal CD for the squared hinge.",
+    how="The optimum is the lowest primal value that any method reached, auto among them; distances below 10⁻⁷ "
+    "are not shown. No intercept. Pegasos and the cutting plane are for the hinge, TRON and primal CD for the"
+    " squared hinge.",
     quick={
         "data": (Sample("a9a"), Sample("20news", positive=0, label="20news, one class"), Sample("ijcnn1")),
         "settings": ({"tol": 1e-6, "max_time": 1.5},),

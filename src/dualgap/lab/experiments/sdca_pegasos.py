@@ -10,7 +10,7 @@ import numpy as np
 from dualgap.lab import Check, Curve, Experiment, Method, Panel, Record, Records, Sample, curves, fit
 from dualgap.lab.measure import seconds_to
 from dualgap.lab.panels import distance, optima
-from dualgap.lab.results import geometric_mean, number
+from dualgap.lab.results import geometric_mean, number, power
 
 ZERO = Method("sdca", "SDCA")
 SGD = Method("sdca", "SDCA, SGD start", {"init": "sgd"}, style=1)
@@ -28,17 +28,19 @@ def lambdas(records: Records) -> list[float]:
 
 
 def rates(records: Records, strength: float) -> list[Curve]:
-    """The papers' bounds with R = 1: 1/(λt) for Pegasos, and 1/(λ(t − n)) for SDCA after its first pass."""
+    """The papers' bounds for rows within the unit ball: (1 + log t)/(2λt) and, after a first pass, 1/(λ(t − n))."""
     some = records.where(regularization=strength)
     if not len(some):
         return []
     n = some.numbers("rows")[0]
     epochs = np.geomspace(1.2, max(line[-1] for row in some if (line := (row.get("curve") or {}).get("epoch"))), 40)
-    start = 1.0  # P(0) = 1: the bounds are on the objective of 004, which is ours times λ
+    steps = epochs * n  # the bounds are on the objective of 004, whose value at 0 is 1
+    pegasos = np.minimum(1.0, (1 + np.log(steps)) / (2 * strength * steps))
+    sdca = np.minimum(1.0, 1 / (strength * (steps - n)))
     return [
-        Curve("1/(λt)", epochs.tolist(), np.minimum(start, (1 + np.log(epochs * n)) / (2 * strength * epochs * n)).tolist(), theory=True),
-        Curve("1/(λ(t−n))", epochs.tolist(), np.minimum(start, 1 / (strength * n * (epochs - 1))).tolist(), theory=True, style=1),
-    ]  # fmt: skip
+        Curve("bound: Pegasos", epochs.tolist(), pegasos.tolist(), theory=True),
+        Curve("bound: SDCA", epochs.tolist(), sdca.tolist(), theory=True, style=1),
+    ]
 
 
 def absolute(along: Any, strength: float, best: dict[Any, float]) -> Any:
@@ -52,13 +54,15 @@ def panels(records: Records) -> list[Panel]:
     shown = []
     for strength in lambdas(records):
         some = records.where(lambda cell: cell.method.title != KNOWN.title, regularization=strength)
-        name = f"λ = {number(strength)}"
+        name = f"λ = {power(strength)}"
         lines = [*curves(some, absolute(along, strength, best), "epoch", floor=1e-9), *rates(records, strength)]
+        clock, passes = "time (judging not counted)", "epochs (passes over the rows)"
+        timed, gaps = curves(some, along, floor=1e-8), curves(some, "relative_gap", "epoch", floor=1e-8)
         shown += [
-            Panel(f"{name}: distance by epochs", "epochs (passes over the rows)", "P − P* (objective of 004)", lines),
-            Panel(f"{name}: distance by time", "time (judging not counted)", "relative distance from the optimum", curves(some, along, floor=1e-8), xunit="s"),
-            Panel(f"{name}: certified gap", "epochs (passes over the rows)", "relative gap", curves(some, "relative_gap", "epoch", floor=1e-8)),
-        ]  # fmt: skip
+            Panel(f"{name}: distance by epochs", passes, "P − P*, objective of 004", lines),
+            Panel(f"{name}: distance by time", clock, "relative distance from the optimum", timed, xunit="s"),
+            Panel(f"{name}: certified gap", passes, "relative gap", gaps),
+        ]
     return shown
 
 
@@ -77,10 +81,20 @@ def checks(records: Records) -> Sequence[Check]:
         return [Check("Pegasos is faster to a rough answer, SDCA to a precise one.", None, "no cells of both")]
     found = [_race(records, level, fast, slow) for level, fast, slow in ((1e-1, PEGASOS, ZERO), (1e-4, ZERO, PEGASOS))]
     starts = reached(records, 1e-1)
-    gains = [starts[k, ZERO.title] / starts[k, SGD.title] for k, name in starts if name == SGD.title and (k, ZERO.title) in starts]
+    gains = [
+        starts[k, ZERO.title] / starts[k, SGD.title]
+        for k, name in starts
+        if name == SGD.title and (k, ZERO.title) in starts
+    ]
     claim = "The SGD start helps SDCA at first (10⁻¹ sooner)."
     mean = geometric_mean(gains)
-    found.append(Check(claim, mean > 1 if gains else None, f"with it SDCA takes {number(1 / mean)} times the time" if gains else "no cells"))
+    found.append(
+        Check(
+            claim,
+            mean > 1 if gains else None,
+            f"with it SDCA takes {number(1 / mean)} times the time" if gains else "no cells",
+        )
+    )
     return found
 
 
@@ -88,12 +102,16 @@ def _race(records: Records, level: float, fast: Method, slow: Method) -> Check:
     times = reached(records, level)
     keys = {key(row) for row in records.done}
     won = sum(times.get((k, fast.title), np.inf) < times.get((k, slow.title), np.inf) for k in keys)
-    pairs = [times[k, slow.title] / times[k, fast.title] for k in keys if (k, slow.title) in times and (k, fast.title) in times]
-    claim = f"{fast.title} is first at a relative distance of {number(level)}."
+    pairs = [
+        times[k, slow.title] / times[k, fast.title]
+        for k in keys
+        if (k, slow.title) in times and (k, fast.title) in times
+    ]
+    claim = f"{fast.title} is first at a relative distance of {power(level)}."
     lost = sum((k, slow.title) not in times for k in keys)
     text = f"{fast.title} first in {won} of {len(keys)}"
     text += f", {number(geometric_mean(pairs))} times as fast where both get there" if pairs else ""
-    text += f"; {slow.title} does not get to {number(level)} in {lost}" if lost else ""
+    text += f"; {slow.title} does not get to {power(level)} in {lost}" if lost else ""
     return Check(claim, won * 2 > len(keys), text)
 
 
@@ -105,8 +123,8 @@ EXPERIMENT = Experiment(
     name="sdca-pegasos",
     title="SDCA against Pegasos on blood cells",
     question="Do the theoretical rates of SDCA and Pegasos show in practice, and which is first at what precision?",
-    claim="Pegasos needs O(1/(λε)) steps whatever the number of rows, SDCA O(n + 1/(λε)): Pegasos is the faster by the "
-    "theory, SDCA reaches more precise results.",
+    claim="Pegasos needs O(1/(λε)) steps whatever the number of rows, SDCA O(n + 1/(λε)): Pegasos is the faster by "
+    "the theory, SDCA reaches more precise results.",
     source="004",
     data=(Sample("bloodcells", prepare="unit", positive=1, label="blood cells"),),
     problems=problems(1e-2, 1e-3, 1e-4, 1e-5),
@@ -117,9 +135,9 @@ EXPERIMENT = Experiment(
     checks=checks,
     repeats=2,
     timeout=240,
-    how="One cell type (lymphocytes) against the other three; rows scaled together so that the longest has norm 1, as the "
-    "bounds ask. λ = 1/(nC). The objective of 004 is λ times ours. 004 §2.2, the SGD start, is lost; it is taken from the "
-    "paper 004 cites.",
+    how="One cell type (lymphocytes) against the other three; rows scaled together so that the longest has norm "
+    "1, as the bounds ask. λ = 1/(nC). The objective of 004 is λ times ours. 004 §2.2, the SGD start, is "
+    "lost; it is taken from the paper 004 cites.",
     quick={
         "data": (Sample("bloodcells", rows=1000, prepare="unit", positive=1, label="blood cells, 1,000 rows"),),
         "problems": problems(1e-3, 1e-5),

@@ -9,7 +9,7 @@ import numpy as np
 from dualgap.lab import Check, Experiment, Method, Note, Panel, Record, Records, Sample, fit, points
 from dualgap.lab.checks import exponent
 from dualgap.lab.declare import Cell
-from dualgap.lab.results import Slope, number, power_law
+from dualgap.lab.results import Slope, number, power, power_law
 
 DCD = Method("dcd", "DCD", {}, {"intercept": "regularized"})
 LAZY = Method("smo", "SMO, lazy", {"cache": "lazy"}, {"intercept": "free"})
@@ -38,7 +38,7 @@ def panels(records: Records) -> list[Panel]:
     shown = []
     for tol in tolerances(records):
         lines = points(records.where(tol=tol), rows_of, "seconds")
-        shown.append(Panel(f"time to a gap of {number(tol)}", "rows", "time (judging not counted)", lines, yunit="s"))
+        shown.append(Panel(f"time to a gap of {power(tol)}", "rows", "time (judging not counted)", lines, yunit="s"))
     tight = tolerances(records)[-1]
     lines = points(records.where(tol=tight), rows_of, "test_accuracy")
     shown.append(Panel("accuracy on 20,000 other rows", "rows", "test accuracy", lines, yscale="linear", yunit="%"))
@@ -48,8 +48,20 @@ def panels(records: Records) -> list[Panel]:
 def checks(records: Records) -> list[Check]:
     middle = tolerances(records)[len(tolerances(records)) // 2]
     found = [
-        exponent(exponent_of(records, "DCD", middle), "DCD", "DCD's time is linear in the rows (exponent 0.8 to 1.2).", low=0.8, high=1.2),
-        exponent(exponent_of(records, LAZY.title, middle), LAZY.title, "SMO's time is quadratic (exponent 1.7 to 2.3).", low=1.7, high=2.3),
+        exponent(
+            exponent_of(records, "DCD", middle),
+            "DCD",
+            "DCD's time is linear in the rows (exponent 0.8 to 1.2).",
+            low=0.8,
+            high=1.2,
+        ),
+        exponent(
+            exponent_of(records, LAZY.title, middle),
+            LAZY.title,
+            "SMO's time is quadratic (exponent 1.7 to 2.3).",
+            low=1.7,
+            high=2.3,
+        ),
     ]
     lazy, dense = (records.where(method=m.title).numbers("seconds") for m in (LAZY, PRECOMPUTED))
     if lazy and dense:
@@ -57,7 +69,9 @@ def checks(records: Records) -> list[Check]:
         claim = "Computing Q in advance or lazily makes no significant difference (within 1.5 times)."
         found.append(Check(claim, 1 / 1.5 <= ratio <= 1.5, f"precomputed takes {number(ratio)} times the time of lazy"))
     else:
-        found.append(Check("Computing Q in advance or lazily makes no significant difference.", None, "no cells of both"))
+        found.append(
+            Check("Computing Q in advance or lazily makes no significant difference.", None, "no cells of both")
+        )
     return [*found, _accuracy(records)]
 
 
@@ -81,8 +95,10 @@ def _accuracy(records: Records) -> Check:
 def notes(records: Records) -> Sequence[Note]:
     rows = []
     for method in records.methods:
-        rows.append([method.title, *(str(exponent_of(records, method.title, tol) or "–") for tol in tolerances(records))])
-    header = ["method", *(f"gap {number(tol)}" for tol in tolerances(records))]
+        rows.append(
+            [method.title, *(str(exponent_of(records, method.title, tol) or "–") for tol in tolerances(records))]
+        )
+    header = ["method", *(f"gap {power(tol)}" for tol in tolerances(records))]
     return [Note("Fitted exponents of time against rows", header, rows)]
 
 

@@ -33,7 +33,9 @@ def panels(records: Records) -> list[Panel]:
         train = points(some, lambda row: 1 / tol_of(row), "train_accuracy")
         x = "1 / tolerance (tighter to the right)"
         shown.append(Panel(f"{sample}: time", x, "time (judging not counted)", time, yunit="s"))
-        shown.append(Panel(f"{sample}: training accuracy", x, "accuracy on the training rows", train, yscale="linear", yunit="%"))
+        shown.append(
+            Panel(f"{sample}: training accuracy", x, "accuracy on the training rows", train, yscale="linear", yunit="%")
+        )
     return shown
 
 
@@ -54,8 +56,10 @@ def _settles(records: Records, method: str) -> Check:
     tightest = min((tol_of(row) for row in records.where(method=method)), default=None)
     if tightest is None:
         return Check(claim, None, f"no cells of {method}")
-    ends, loose = (np.mean(records.where(method=method, tol=t).numbers("train_accuracy")) for t in (tightest, 1e-2))
-    return Check(claim, bool(abs(ends - loose) <= 0.005), f"{100 * loose:.2f} % at 10⁻², {100 * ends:.2f} % at the tightest")
+    ends, loose = (records.where(method=method, tol=t).mean("train_accuracy") for t in (tightest, 1e-2))
+    return Check(
+        claim, bool(abs(ends - loose) <= 0.005), f"{100 * loose:.2f} % at 10⁻², {100 * ends:.2f} % at the tightest"
+    )
 
 
 def notes(records: Records) -> Sequence[Note]:
@@ -67,7 +71,8 @@ EXPERIMENT = Experiment(
     name="tolerance",
     title="What a tighter tolerance costs, and what it brings",
     question="How do time and accuracy depend on the tolerance at which a fit stops?",
-    claim="SMO's time grows linearly with the digits asked for, DCD's exponentially; accuracy is reached at loose tolerances.",
+    claim="SMO's time grows linearly with the digits asked for, DCD's exponentially; accuracy is reached at loose "
+    "tolerances.",
     source="002 fig. 2, 3",
     data=(covtype(1000), covtype(4000)),
     methods=(DCD, LAZY),
@@ -78,8 +83,8 @@ EXPERIMENT = Experiment(
     notes=notes,
     repeats=4,
     timeout=150,
-    how="The tolerance here is the certified relative gap for both; the document used each program's own stop, which do not "
-    "compare.",
+    how="The tolerance here is the certified relative gap for both; the document used each program's own stop, "
+    "which do not compare.",
     quick={
         "data": (covtype(1000),),
         "settings": tuple({"tol": tol, "max_time": 4.0} for tol in (1e-1, 1e-2, 1e-3, 1e-4)),

@@ -40,13 +40,13 @@ def measure(case: Case) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         whole = dg.solve(problem, case.method.solver, tol=case.setting["tol"], max_time=limit, trace=True, **options)
         steps, begin = [], time.perf_counter()
-        last = whole.trace.epoch[-1] if len(whole.trace) else 0.0
-        for epochs in np.geomspace(min(1.0, last or 1.0), max(last, 1.0), int(case.setting["snapshots"])):
+        line = curve(whole.trace)
+        last = line["epoch"][-1] if line["epoch"] else 1.0
+        for epochs in np.geomspace(min(1.0, last), max(last, 1.0), int(case.setting["snapshots"])):
             if time.perf_counter() - begin > limit:
                 break
             part = dg.solve(problem, case.method.solver, tol=1e-12, max_iter=float(epochs), max_time=limit, **options)
             steps.append((part.n_iter, violation(case, part.dual)))
-    line = curve(whole.trace)
     shown = {"iterations": [count for count, _ in steps], "violation": [value for _, value in steps]}
     return {
         "curve": line,
@@ -91,9 +91,13 @@ def panels(records: Records) -> list[Panel]:
             groups.append(("textbook methods and SMO", some.where(lambda c: c.method in (*TEXTBOOK, PAIR[1]))))
         for words, group in groups:
             steps = step_curves(group)
-            time_lines = [replace(line, y=np.maximum(line.y, 1e-7).tolist()) for line in curves(group, "relative_gap", floor=1e-7)]
+            time_lines = [
+                replace(line, y=np.maximum(line.y, 1e-7).tolist()) for line in curves(group, "relative_gap", floor=1e-7)
+            ]
             shown.append(Panel(f"{sample}: {words}", "iterations", "KKT violation", steps))
-            shown.append(Panel(f"{sample}: {words}", "time (judging not counted)", "relative gap", time_lines, xunit="s"))
+            shown.append(
+                Panel(f"{sample}: {words}", "time (judging not counted)", "relative gap", time_lines, xunit="s")
+            )
     return shown
 
 
@@ -140,8 +144,8 @@ EXPERIMENT = Experiment(
     name="working-set",
     title="Which rows next? SMO's pairs, larger working sets, textbook methods",
     question="How do the choice of the working set and its size change the way to the optimum?",
-    claim="The choice of the active set determines convergence; SMO takes the pair that violates the KKT conditions worst, "
-    "the general decomposition method q rows; SMO stands against the standard QP solvers.",
+    claim="The choice of the active set determines convergence; SMO takes the pair that violates the KKT conditions"
+    " worst, the general decomposition method q rows; SMO stands against the standard QP solvers.",
     source="001",
     data=(SMALL, LARGE),
     problems=({"loss": "hinge", "C": 1.0, "intercept": "free"},),
@@ -153,8 +157,8 @@ EXPERIMENT = Experiment(
     only=sensible,
     repeats=3,
     timeout=150,
-    how="Linear kernel, free bias. The violation is max over R(α) of −y∇f minus min over S(α), not 001's α(1 − yz), which "
-    "misses rows with α = 0 inside the margin.",
+    how="Linear kernel, free bias. The violation is max over R(α) of −y∇f minus min over S(α), not 001's α(1 − "
+    "yz), which misses rows with α = 0 inside the margin.",
     quick={
         "data": (SMALL, replace(LARGE, rows=400)),
         "settings": ({"tol": 1e-3, "max_time": 1.5, "snapshots": 12},),

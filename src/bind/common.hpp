@@ -87,6 +87,7 @@ inline nb::dict to_dict(Answer& answer) {
 
 void bind_data(nb::module_& m);
 void bind_control(nb::module_& m);
+void bind_kernel(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_text(nb::module_& m);
 

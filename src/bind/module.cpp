@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
   nanobind::exception<InvalidData>(m, "InvalidData", PyExc_ValueError);
   bind::bind_data(m);
   bind::bind_control(m);
+  bind::bind_kernel(m);
   bind::bind_solvers(m);
   bind::bind_text(m);
   m.attr("compiler") = DUALGAP_COMPILER;

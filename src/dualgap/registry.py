@@ -91,6 +91,9 @@ class Solver:
 
     def takes(self, problem: Any) -> str:
         """What stands in the way of this problem, or nothing."""
+        kind = getattr(problem, "kind", "linear")
+        if kind not in self.problems:
+            return f"{kind} problems"
         if problem.loss not in self.losses:
             return f"loss={problem.loss!r}"
         if problem.intercept not in self.intercepts:
@@ -115,7 +118,7 @@ class Solver:
 
 
 # One line a solver: its file in dualgap.solvers, in the order they are listed.
-_FILES = ("auto", "dcd", "newton", "sdca")
+_FILES = ("auto", "dcd", "newton", "sdca", "smo", "decomposition")
 
 
 @cache

@@ -143,15 +143,33 @@ double shifted_sum(const Problem& problem, const Loss& loss, ConstVector beta, d
   return s.value();
 }
 
+/// What rounding left of the sum goes to rows with room for it, those inside their box first, so that the constraint
+/// holds to the last bits and rows at zero stay there.
+template <class Loss>
+void settle(const Problem& problem, const Loss& loss, Vector beta) {
+  for (int round = 0; round < 4; ++round) {
+    Sum rest;
+    for (double b : beta) rest.add(b);
+    double left = rest.value();
+    for (Index i = 0; i < problem.n() && left != 0; ++i) {
+      const Interval box = loss.box(problem.y[i], problem.cost(i));
+      if (round < 2 && (beta[i] <= box.low || beta[i] >= box.high || beta[i] == 0)) continue;
+      const double moved = box.clip(beta[i] - left);
+      left -= beta[i] - moved;
+      beta[i] = moved;
+    }
+  }
+}
+
 /// The Euclidean projection of β onto {box, Σβ = 0}: one monotone root, by bracketing and safeguarded secant steps.
 template <class Loss>
 void onto_zero_sum(const Problem& problem, const Loss& loss, Vector beta) {
   const Index n = problem.n();
   double size = 0;
-  for (double b : beta) size = std::max(size, std::abs(b));
+  for (double b : beta) size += std::abs(b);
   const auto sum = [&](double t) { return shifted_sum(problem, loss, beta, t); };
   double at_zero = sum(0.0), low = 0, high = 0, f_low = at_zero, f_high = at_zero;
-  if (at_zero == 0) return;
+  if (std::abs(at_zero) <= 64 * unit_roundoff * size) return settle(problem, loss, beta);  // rounding, no more
   double reach = std::max(std::abs(at_zero) / static_cast<double>(n), 1e-300);
   for (int k = 0; k < 2100 && at_zero > 0 && f_high > 0; ++k, reach *= 2)
     low = high, f_low = f_high, f_high = sum(high = reach);
@@ -168,17 +186,7 @@ void onto_zero_sum(const Problem& problem, const Loss& loss, Vector beta) {
     (f > 0 ? f_low : f_high) = f;
   }
   for (Index i = 0; i < n; ++i) beta[i] = loss.box(problem.y[i], problem.cost(i)).clip(beta[i] - t);
-  // what rounding left of the sum goes to rows with room for it, so that the constraint holds to the last bits
-  for (int round = 0; round < 3; ++round) {
-    Sum rest;
-    for (double b : beta) rest.add(b);
-    double left = rest.value();
-    for (Index i = 0; i < n && left != 0; ++i) {
-      const double moved = loss.box(problem.y[i], problem.cost(i)).clip(beta[i] - left);
-      left -= beta[i] - moved;
-      beta[i] = moved;
-    }
-  }
+  settle(problem, loss, beta);
 }
 
 }  // namespace

@@ -106,6 +106,8 @@ double gather_ones(const std::int32_t* j, const double* w, Int n) {
   return s;
 }
 
+#include "simd/mercer_ops.inl"
+
 }  // namespace
 
 #define DUALGAP_JOIN(a, b) a##b
@@ -114,7 +116,7 @@ double gather_ones(const std::int32_t* j, const double* w, Int n) {
 #define DUALGAP_NAME(level) DUALGAP_TEXT(level)
 
 extern const Table DUALGAP_TABLE(LEVEL);
-const Table DUALGAP_TABLE(LEVEL) = {DUALGAP_NAME(LEVEL), dot_f64,    dot_f32,    add_f64, add_f32,
-                                    gather_f64,          gather_f32, gather_ones};
+const Table DUALGAP_TABLE(LEVEL) = {DUALGAP_NAME(LEVEL), dot_f64,    dot_f32,     add_f64,     add_f32,
+                                    gather_f64,          gather_f32, gather_ones, mercer_table};
 
 }  // namespace dualgap::simd

@@ -8,6 +8,41 @@
 
 namespace dualgap::simd {
 
+/// A value and where it was found (−1: nowhere).
+struct Found {
+  double value;
+  std::int64_t place;
+};
+struct Extremes {
+  Found low, high;
+};
+
+/// What kernel machines need, for kernel values of type T (mercer_ops.inl says what each does).
+template <class T>
+struct MercerOps {
+  using Int = std::int64_t;
+  void (*rbf)(T* out, const T* products, const T* norms, T norm, T gamma, Int n);
+  void (*exponential)(T* out, const T* in, Int n);
+  T (*manhattan)(const T* x, const T* y, Int n);
+  T (*chi)(const T* x, const T* y, Int n);
+  void (*combine)(double* f, const T* const* rows, const double* a, Int count, Int first, Int n);
+  void (*spread)(T* out, const T* v, const std::int32_t* j, Int entries, const T* table, Int width);
+  Extremes (*step)(double* g, const double* up, const double* down, const T* ki, const T* kj, double t, Int n);
+  Found (*gain)(const double* g, const double* down, const T* ki, const double* diagonal, double kii, double low,
+                double floor, Int n);
+};
+struct Mercer {
+  MercerOps<float> single;
+  MercerOps<double> full;
+  template <class T>
+  const MercerOps<T>& of() const {
+    if constexpr (sizeof(T) == 4)
+      return single;
+    else
+      return full;
+  }
+};
+
 struct Table {
   const char* name;
   double (*dot_f64)(const double* x, const double* w, std::int64_t n);
@@ -18,6 +53,7 @@ struct Table {
   double (*gather_f64)(const double* v, const std::int32_t* j, const double* w, std::int64_t n);
   double (*gather_f32)(const float* v, const std::int32_t* j, const double* w, std::int64_t n);
   double (*gather_ones)(const std::int32_t* j, const double* w, std::int64_t n);
+  Mercer mercer;
 };
 
 /// The best level of this processor, or the one that DUALGAP_SIMD names.

@@ -47,5 +47,19 @@ def one_of(options: Any, name: str, choices: tuple[str, ...]) -> str:
     return str(value)
 
 
+def pair_options(options: Any) -> dict[str, Any]:
+    """What smo and decomposition share: shrinking, the cache in bytes, and whether all of K is made first."""
+    from dualgap.errors import InvalidData
+
+    megabytes = float(options["cache_size"])
+    if not megabytes > 0:
+        raise InvalidData(f"cache_size={options['cache_size']!r} must be a positive number of megabytes.")
+    return {
+        "shrinking": bool(options["shrinking"]),
+        "cache_bytes": megabytes * 2**20,
+        "precomputed": bool(options["precomputed"]),
+    }
+
+
 def zeros(size: int) -> Array:
     return np.zeros(size)

@@ -1,0 +1,249 @@
+#include "judge/kernel_judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/sum.hpp"
+#include "mercer/scores.hpp"
+
+namespace dualgap {
+
+namespace {
+
+using Task = KernelProblem::Task;
+
+/// The t that minimises −total·t + Σ cᵢ max(0, t − xᵢ): where the costs of the smaller x reach the total.
+double quantile(const std::vector<std::pair<double, double>>& sorted, double total) {
+  double below = 0;
+  for (const auto& [x, c] : sorted)
+    if ((below += c) >= total * (1 - 1e-12)) return x;
+  return sorted.empty() ? 0 : sorted.back().first;
+}
+
+/// Pairs (value, cost) of the rows that `value` accepts, by value.
+template <class Value>
+std::vector<std::pair<double, double>> sorted_by(const KernelProblem& problem, Value value) {
+  std::vector<std::pair<double, double>> pairs;
+  pairs.reserve(problem.n());
+  for (Index i = 0; i < problem.n(); ++i)
+    if (const auto x = value(i); !std::isnan(x)) pairs.emplace_back(x, problem.cost(i));
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+/// −total·t + Σ c max(0, t − x).
+double threshold_loss(const std::vector<std::pair<double, double>>& pairs, double total, double t) {
+  Sum s;
+  s.add(-total * t);
+  for (const auto& [x, c] : pairs) s.add(c * std::max(0.0, t - x));
+  return s.value();
+}
+
+/// Puts the rows of [begin, end) into [0, c]·sign and their sum to `total`·sign; the largest change.
+template <class Part>
+double onto_total(const KernelProblem& problem, Vector beta, double total, Part part) {
+  double moved = 0;
+  Sum sum;
+  for (Index i = 0; i < problem.n(); ++i) {
+    const double sign = part(i);
+    if (sign == 0) continue;
+    const double a = std::isnan(beta[i]) ? 0.0 : std::clamp(sign * beta[i], 0.0, problem.cost(i));
+    moved = std::max(moved, std::abs(sign * a - beta[i]));
+    beta[i] = sign * a;
+    sum.add(a);
+  }
+  double rest = total - sum.value();
+  for (Index i = 0; i < problem.n() && rest != 0; ++i) {
+    const double sign = part(i);
+    if (sign == 0) continue;
+    const double a = sign * beta[i], to = std::clamp(a + rest, 0.0, problem.cost(i));
+    moved = std::max(moved, std::abs(to - a));
+    rest -= to - a;
+    beta[i] = sign * to;
+  }
+  return moved;
+}
+
+double feasible(const KernelProblem& problem, Vector beta) {
+  const auto all = [](Index) { return 1.0; };
+  switch (problem.task) {
+    case Task::loss:
+      return make_feasible(problem.flat(), beta);
+    case Task::one_class:
+    case Task::svdd:
+      return onto_total(problem, beta, problem.total, all);
+    case Task::nu_svc:
+      return std::max(
+          onto_total(problem, beta, problem.total / 2, [&](Index i) { return problem.y[i] > 0 ? 1.0 : 0.0; }),
+          onto_total(problem, beta, problem.total / 2, [&](Index i) { return problem.y[i] < 0 ? -1.0 : 0.0; }));
+    case Task::nu_svr:
+      break;
+  }
+  // positive and negative parts: a row keeps its sign; smaller sums than the total are feasible too, but they must
+  // agree
+  const std::vector<double> before(beta.begin(), beta.end());
+  Sum up, down;
+  for (Index i = 0; i < problem.n(); ++i) {
+    beta[i] = std::isnan(beta[i]) ? 0.0 : std::clamp(beta[i], -problem.cost(i), problem.cost(i));
+    (beta[i] > 0 ? up : down).add(std::abs(beta[i]));
+  }
+  const double goal = std::min({up.value(), down.value(), problem.total / 2});
+  double moved = 0;
+  for (Index i = 0; i < problem.n(); ++i) {
+    const double part = beta[i] > 0 ? up.value() : down.value();
+    if (part > goal) beta[i] *= goal / part;
+    moved = std::max(moved, std::abs(beta[i] - before[i]));
+  }
+  return moved;
+}
+
+struct Sides {
+  double primal, dual, steepest;
+};
+
+Sides loss_sides(const KernelProblem& problem, ConstVector z, ConstVector beta, double q, double b) {
+  return std::visit(
+      [&](const auto& loss) {
+        Sum primal, dual;
+        primal.add(0.5 * q);
+        dual.add(-0.5 * q);
+        double steepest = 0;
+        for (Index i = 0; i < problem.n(); ++i) {
+          const double y = problem.y[i], c = problem.cost(i);
+          if (c > 0) primal.add(c * loss.value(y, z[i] + b));
+          if (c > 0) steepest += std::abs(loss.prox(y, c, beta[i], z[i] + b, 0.0).beta);
+          dual.add(loss.dual(y, c, beta[i]));
+        }
+        return Sides{primal.value(), dual.value(), steepest};
+      },
+      problem.loss);
+}
+
+/// ‖x‖², or k(x, x) of a precomputed kernel, for every row.
+std::vector<double> own_values(const KernelProblem& problem) {
+  std::vector<double> own(problem.n());
+  std::visit(
+      [&](const auto& rows) {
+        for (Index i = 0; i < problem.n(); ++i) {
+          if (problem.kernel.shape != Kernel::Shape::precomputed)
+            own[i] = problem.kernel.of_itself(squared_norm(rows, problem.ids[i]));
+          else
+            rows.view(problem.ids[i], [&](const auto& row) {
+              for (Index e = 0; e < row.size; ++e)
+                if (row.column(e) == static_cast<Index>(problem.ids[i])) own[i] = row.value(e);
+            });
+        }
+      },
+      problem.rows);
+  return own;
+}
+
+/// Primal and dual of the tasks that choose their thresholds; both thresholds at their best.
+Sides task_sides(const KernelProblem& problem, ConstVector z, ConstVector beta, double q,
+                 const std::vector<double>& own, Thresholds& best) {
+  constexpr double no = std::numeric_limits<double>::quiet_NaN();
+  const ConstVector y = problem.y;
+  const double half = problem.total / 2;
+  double costs = 0;
+  for (Index i = 0; i < problem.n(); ++i) costs += problem.cost(i);
+  if (problem.task == Task::one_class) {
+    const auto pairs = sorted_by(problem, [&](Index i) { return z[i]; });
+    best.first = quantile(pairs, problem.total);
+    return {0.5 * q + threshold_loss(pairs, problem.total, best.first), -0.5 * q, costs};
+  }
+  if (problem.task == Task::svdd) {
+    const auto pairs = sorted_by(problem, [&](Index i) { return -(own[i] - 2 * z[i] + q); });
+    best.first = std::max(0.0, -quantile(pairs, problem.total));
+    Sum dual;
+    dual.add(-q);
+    for (Index i = 0; i < problem.n(); ++i) dual.add(beta[i] * own[i]);
+    return {threshold_loss(pairs, problem.total, -best.first), dual.value(), costs};
+  }
+  const bool classes = problem.task == Task::nu_svc;
+  const auto above = sorted_by(problem, [&](Index i) { return !classes ? z[i] - y[i] : y[i] > 0 ? z[i] : no; });
+  const auto below = sorted_by(problem, [&](Index i) { return !classes ? y[i] - z[i] : y[i] < 0 ? -z[i] : no; });
+  const double s = quantile(above, half), t = quantile(below, half);
+  const double primal = 0.5 * q + threshold_loss(above, half, s) + threshold_loss(below, half, t);
+  best.first = classes ? (t - s) / 2 : (t - s) / 2;
+  best.second = classes ? (s + t) / 2 : -(s + t) / 2;
+  Sum dual;
+  dual.add(-0.5 * q);
+  if (!classes)
+    for (Index i = 0; i < problem.n(); ++i) dual.add(beta[i] * y[i]);
+  return {primal, dual.value(), costs};
+}
+
+}  // namespace
+
+double best_intercept(const KernelProblem& problem, ConstVector z, ConstVector beta) {
+  return std::visit(
+      [&](const auto& loss) {
+        const auto pull = [&](double b) {  // −dP/db, falling in b
+          Sum s;
+          for (Index i = 0; i < problem.n(); ++i)
+            if (const double c = problem.cost(i); c > 0) s.add(loss.prox(problem.y[i], c, beta[i], z[i] + b, 0.0).beta);
+          return s.value();
+        };
+        double low = 0, high = 0, size = 1;
+        if (pull(0.0) > 0)
+          for (int k = 0; k < 1000 && pull(high = size) > 0; ++k) low = high, size *= 2;
+        else
+          for (int k = 0; k < 1000 && pull(low = -size) <= 0; ++k) high = low, size *= 2;
+        for (int k = 0; k < 100 && high - low > 4 * unit_roundoff * (std::abs(low) + std::abs(high)); ++k) {
+          const double middle = 0.5 * (low + high);
+          (pull(middle) > 0 ? low : high) = middle;
+        }
+        return std::isfinite(high) ? high : 0.0;
+      },
+      problem.loss);
+}
+
+KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave) {
+  KernelVerdict verdict;
+  Certificate& c = verdict.certificate;
+  c.moved = feasible(problem, beta);
+  const Index n = problem.n();
+  Places support;
+  std::vector<double> coef;
+  for (Index i = 0; i < n; ++i)
+    if (beta[i] != 0) support.push_back(problem.ids[i]), coef.push_back(beta[i]);
+  const Index s = static_cast<Index>(support.size());
+  for (Index k = 0; k < s; ++k) coef.push_back(std::abs(coef[k]));
+  const std::vector<std::pair<Index, Index>> ranges(2, {0, s});
+  std::vector<double> out(2 * n);
+  if (!kernel_scores(problem.kernel, *problem.blas, problem.rows, problem.ids, problem.rows, support,
+                     {coef.data(), 2, ranges}, out.data(), team, leave)) {
+    c.primal = c.gap = c.relative_gap = infinity;
+    c.dual = -infinity;
+    return verdict;
+  }
+  verdict.z.assign(out.begin(), out.begin() + n);
+  Sum quadratic;
+  for (Index i = 0; i < n; ++i) quadratic.add(beta[i] * verdict.z[i]);
+  const double q = quadratic.value();
+  Sides sides{};
+  if (problem.task == Task::loss) {
+    verdict.thresholds.first = best_intercept(problem, verdict.z, beta);
+    sides = loss_sides(problem, verdict.z, beta, q, verdict.thresholds.first);
+  } else {
+    sides = task_sides(problem, verdict.z, beta, q, own_values(problem), verdict.thresholds);
+  }
+  double largest = 0, sizes = 0;  // of Σ|βⱼ|k(xᵢ, xⱼ): what the rounding of z is a small part of
+  for (Index i = 0; i < n; ++i) {
+    largest = std::max(largest, std::abs(out[n + i]));
+    sizes += std::abs(beta[i]) * std::abs(out[n + i]);
+  }
+  const double terms = static_cast<double>(count_cols(problem.rows)) / 8 + static_cast<double>(s) / 768 + 24;
+  c.primal = sides.primal;
+  c.dual = sides.dual;
+  if (std::isnan(c.primal)) c.primal = infinity;
+  if (std::isnan(c.dual)) c.dual = -infinity;
+  c.rounding =
+      unit_roundoff * (terms * (sizes + largest * sides.steepest * 1e-1) + 8 * (std::abs(c.primal) + std::abs(c.dual)));
+  c.gap = c.primal - c.dual;
+  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding);
+  return verdict;
+}
+
+}  // namespace dualgap

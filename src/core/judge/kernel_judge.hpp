@@ -1,0 +1,22 @@
+// The judge of kernel problems: from β alone it makes Kβ again in float64 from the data, finds the thresholds that are
+// best for this w, and adds up primal and dual with compensated sums. It knows no solver.
+#pragma once
+
+#include "judge/judge.hpp"
+#include "problem/kernel_problem.hpp"
+
+namespace dualgap {
+
+struct KernelVerdict {
+  Certificate certificate;
+  Thresholds thresholds;
+  std::vector<double> z;  // Kβ
+};
+
+/// β is moved to be feasible, in place. `leave` as in kernel_scores; where it said so the certificate is (∞, −∞).
+KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave);
+
+/// The b that minimises Σ cᵢ ℓ(yᵢ, zᵢ + b).
+double best_intercept(const KernelProblem& problem, ConstVector z, ConstVector beta);
+
+}  // namespace dualgap

@@ -1,0 +1,86 @@
+#include "mercer/scores.hpp"
+
+#include <algorithm>
+
+namespace dualgap {
+
+namespace {
+
+constexpr Index rows_at_once = 192, supports_at_once = 768;
+
+bool precomputed_scores(const AnyRows& rows, std::span<const std::uint32_t> ids,
+                        std::span<const std::uint32_t> support_ids, const Outputs& outputs, double* out,
+                        const std::function<bool(Index)>& leave) {
+  std::vector<double> weight(count_cols(rows));
+  const Index n = static_cast<Index>(ids.size());
+  for (Index m = 0; m < outputs.count; ++m) {
+    const auto [first, last] = outputs.ranges[m];
+    for (Index j = first; j < last; ++j) weight[support_ids[j]] = outputs.coef[m * support_ids.size() + j];
+    const bool left = std::visit(
+        [&](const auto& r) {
+          for (Index i = 0; i < n; ++i) {
+            out[m * n + i] = r.dot(ids[i], weight.data());
+            if ((i & 63) == 0 && leave(64 * r.entries(ids[i]))) return true;
+          }
+          return false;
+        },
+        rows);
+    if (left) return false;
+    for (Index j = first; j < last; ++j) weight[support_ids[j]] = 0;
+  }
+  return true;
+}
+
+/// What one block of rows works with.
+struct Room {
+  BlockRoom<double> block;
+  Pack<double> left;
+  std::vector<double> values;
+};
+
+}  // namespace
+
+bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, std::span<const std::uint32_t> ids,
+                   const AnyRows& support, std::span<const std::uint32_t> support_ids, const Outputs& outputs,
+                   double* out, Team& team, const std::function<bool(Index)>& leave) {
+  const Index n = static_cast<Index>(ids.size()), s = static_cast<Index>(support_ids.size());
+  std::fill(out, out + n * outputs.count, 0.0);
+  if (s == 0 || n == 0) return true;
+  if (kernel.shape == Kernel::Shape::precomputed)
+    return precomputed_scores(rows, ids, support_ids, outputs, out, leave);
+  const Layout layout = layout_for(kernel, support);
+  const std::vector<double> shift = common_shift(kernel, support, layout);
+  const Index blocks = (n + rows_at_once - 1) / rows_at_once, wave = team.size() == 1 ? 1 : 2 * team.size();
+  std::vector<Room> rooms(std::min(wave, blocks));
+  Pack<double> right;
+  for (Index begin = 0; begin < s; begin += supports_at_once) {
+    const Index count = std::min(supports_at_once, s - begin);
+    pack(support, support_ids.data() + begin, count, layout, shift, right);
+    for (Index first = 0; first < blocks; first += wave) {
+      team.for_each(std::min(wave, blocks - first), [&](Index b) {
+        Room& room = rooms[b];
+        const Index row = (first + b) * rows_at_once, size = std::min(rows_at_once, n - row);
+        pack(rows, ids.data() + row, size, layout, shift, room.left);
+        room.values.resize(size * count);
+        kernel_block(kernel, blas, room.left, right, 0, count, room.block, [&](Index k, const double* values) {
+          std::copy_n(values, count, room.values.data() + k * count);
+        });
+        for (Index m = 0; m < outputs.count; ++m) {  // runs of outputs with the same range share one product
+          Index same = m + 1;
+          while (same < outputs.count && outputs.ranges[same] == outputs.ranges[m]) ++same;
+          const Index low = std::max(outputs.ranges[m].first, begin),
+                      high = std::min(outputs.ranges[m].second, begin + count);
+          if (low < high)
+            gemm(blas, "T", "N", static_cast<int>(size), static_cast<int>(same - m), static_cast<int>(high - low),
+                 room.values.data() + (low - begin), static_cast<int>(count), outputs.coef + m * s + low,
+                 static_cast<int>(s), out + m * n + row, static_cast<int>(n), 1.0);
+          m = same - 1;
+        }
+      });
+      if (leave(wave * rows_at_once * count)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace dualgap

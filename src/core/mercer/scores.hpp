@@ -1,0 +1,28 @@
+// Scores of rows under kernel models: S[i, m] = Σ over support rows j of k(xᵢ, sⱼ) · coef[j, m], in float64, in blocks,
+// threaded, with sums in a fixed order. Prediction and the judge stand on this; no solver does.
+//
+// Memory: a block of either side and their products, whatever the number of rows.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "base/team.hpp"
+#include "mercer/pack.hpp"
+
+namespace dualgap {
+
+/// Support rows first[m] … last[m] (exclusive) belong to output m: coefficients outside are zero and not read.
+struct Outputs {
+  const double* coef;  // column by column: support rows × outputs
+  Index count;
+  std::span<const std::pair<Index, Index>> ranges;
+};
+
+/// out: column by column, rows × outputs, overwritten. `support_ids` are rows of `support`; for a precomputed kernel
+/// they are columns of `rows`. False: `leave` said so.
+bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, std::span<const std::uint32_t> ids,
+                   const AnyRows& support, std::span<const std::uint32_t> support_ids, const Outputs& outputs,
+                   double* out, Team& team, const std::function<bool(Index)>& leave);
+
+}  // namespace dualgap

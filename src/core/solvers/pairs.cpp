@@ -1,0 +1,432 @@
+#include "solvers/pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace dualgap {
+
+namespace {
+constexpr double least_curvature = 1e-12;  // τ: where a kernel is not positive the pair goes to its bounds
+constexpr Index piece = 8192;              // columns of g that one thread updates at a time
+
+/// h of a row under a loss, from its dual: l, κ, d (every conjugate but logistic's is of this form).
+struct Shape {
+  double linear = 0, kink = 0, quad = 0;
+};
+template <class Loss>
+Shape shape_of(const Loss& loss, double y, double c, Interval box) {
+  if (!(box.low < box.high)) return {};
+  const double right = std::min(box.high, 1.0), left = std::max(box.low, -1.0);
+  const auto slope = [&](double at) {
+    return at == 0 ? 0.0 : (4 * loss.dual(y, c, at / 2) - loss.dual(y, c, at)) / at;
+  };
+  const auto curve = [&](double at) {
+    return at == 0 ? 0.0 : 4 * (2 * loss.dual(y, c, at / 2) - loss.dual(y, c, at)) / (at * at);
+  };
+  const double r = slope(right), l = left == 0 ? r : slope(left), first = right == 0 ? l : r,
+               second = left == 0 ? r : l;
+  return {-(first + second) / 2, (second - first) / 2, right == 0 ? curve(left) : curve(right)};
+}
+}  // namespace
+
+void Cells::resize(Index n) {
+  for (auto* a : {&beta, &g, &up, &down, &low, &high, &kink, &quad, &diagonal}) a->resize(n);
+}
+void Cells::swap(Index a, Index b) {
+  for (auto* x : {&beta, &g, &up, &down, &low, &high, &kink, &quad, &diagonal}) std::swap((*x)[a], (*x)[b]);
+}
+void Cells::refresh(Index k) {
+  up[k] = beta[k] < high[k] ? (beta[k] >= 0 ? kink[k] : -kink[k]) : infinity;
+  down[k] = beta[k] > low[k] ? (beta[k] > 0 ? kink[k] : -kink[k]) : -infinity;
+}
+
+double Cells::advance(Index i, Index j, double kij) {
+  const double curvature = std::max(diagonal[i] + diagonal[j] - 2 * kij, least_curvature);
+  const double room_i = high[i] - beta[i], room_j = beta[j] - low[j], room = std::min(room_i, room_j);
+  double slope = (g[i] + up[i]) - (g[j] + down[j]), t = 0;  // negative
+  const double corner[2] = {beta[i] < 0 && kink[i] > 0 ? -beta[i] : infinity,
+                            beta[j] > 0 && kink[j] > 0 ? beta[j] : infinity};
+  const int sooner = corner[1] < corner[0] ? 1 : 0;
+  for (const int side : {sooner, 1 - sooner, 2}) {  // pieces between the corners at zero, then the last one
+    const double end = side == 2 ? room : std::min(room, corner[side]);
+    const double free = t - slope / curvature;
+    if (free <= end || end == room) {
+      t = std::min(free, room);
+      break;
+    }
+    slope += curvature * (end - t) + 2 * (side == 0 ? kink[i] : kink[j]);
+    t = end;
+    if (slope >= 0) break;
+  }
+  beta[i] = t == room_i ? high[i] : t == corner[0] ? 0.0 : beta[i] + t;
+  beta[j] = t == room_j ? low[j] : t == corner[1] ? 0.0 : beta[j] - t;
+  g[i] += quad[i] * t;
+  g[j] -= quad[j] * t;
+  refresh(i);
+  refresh(j);
+  return t;
+}
+
+template <class T>
+Pairs<T>::Pairs(const KernelProblem& problem, const Court& court, const PairOptions& options, Control& control)
+    : problem_(problem),
+      court_(court),
+      options_(options),
+      control_(control),
+      gram_(problem.rows, problem.ids, problem.kernel, *problem.blas, options.cache_bytes, control.team,
+            [&control](Index work) { return control.tick(work); }) {
+  program();
+}
+
+/// The quadratic program of the task.
+template <class T>
+void Pairs<T>::program() {
+  using Task = KernelProblem::Task;
+  const Index n = problem_.n(), twice = problem_.task == Task::nu_svr ? 2 : 1, variables = twice * n;
+  cells_.resize(variables);
+  linear_.resize(variables);
+  origin_.resize(n);
+  std::iota(origin_.begin(), origin_.end(), 0u);
+  segments_ = {{0, n, 0}};
+  for (Index i = 0; i < n; ++i) {
+    const double c = problem_.cost(i), y = problem_.y.empty() ? 0.0 : problem_.y[i];
+    Interval box{0, c};
+    Shape shape;
+    if (problem_.task == Task::loss)
+      std::visit(
+          [&](const auto& loss) {
+            box = loss.box(y, c);
+            shape = shape_of(loss, y, c, box);
+          },
+          problem_.loss);
+    if (problem_.task == Task::svdd) shape.linear = -gram_.diagonal()[i] / 2;
+    if (problem_.task == Task::nu_svc && y < 0) box = {-c, 0};
+    if (problem_.task == Task::nu_svr) shape.linear = -y;
+    for (Index v = i; v < variables; v += n) {
+      if (v >= n) box = {-c, 0};
+      cells_.low[v] = box.low;
+      cells_.high[v] = box.high;
+      cells_.kink[v] = shape.kink;
+      cells_.quad[v] = shape.quad;
+      cells_.diagonal[v] = gram_.diagonal()[i] + shape.quad;
+      linear_[v] = shape.linear;
+    }
+  }
+  if (problem_.task == Task::nu_svc) {
+    const Index positive = std::count_if(problem_.y.begin(), problem_.y.end(), [](double y) { return y > 0; });
+    segments_ = {{0, positive, 0}, {positive, n - positive, positive}};
+  } else if (problem_.task == Task::nu_svr) {
+    segments_ = {{0, n, 0}, {n, n, 0}};
+  }
+  if (segments_.size() > 1) options_.shrinking = false;  // shrunk rows of two segments would not lie together
+  extremes_.resize(segments_.size());
+  active_ = n;
+  next_shrink_ = static_cast<double>(std::min<Index>(2 * n, 4000));
+}
+
+template <class T>
+Index Pairs<T>::row_of(Index v) const {
+  const Segment& s = v >= segments_.back().first ? segments_.back() : segments_.front();
+  return v - s.first + s.row;
+}
+
+template <class T>
+bool Pairs<T>::start(Answer& answer) {
+  const Index n = problem_.n();
+  if (answer.beta.empty()) answer.beta.assign(n, 0.0);
+  const bool zero = std::all_of(answer.beta.begin(), answer.beta.end(), [](double b) { return b == 0; });
+  if (zero && problem_.task == KernelProblem::Task::loss) {
+    put(answer.beta);
+    take(answer.beta);
+  } else {
+    std::vector<double> z;
+    const bool leave = court_(answer, Control::Purpose::decide, n, z);  // the judge makes β feasible, and Kβ
+    if (z.empty()) return false;
+    answer.judged = leave;
+    put(answer.beta);
+    take(z);
+    if (leave) return false;
+  }
+  find_extremes();
+  if (!options_.precomputed || gram_.capacity() < n) return true;
+  Places all(n);
+  std::iota(all.begin(), all.end(), 0u);
+  std::vector<const T*> rows;
+  return gram_.fetch(all, n, rows);
+}
+
+/// β of the problem's rows to the variables; with two segments over the same rows, its positive and negative parts,
+/// both raised where their sums are below what is asked.
+template <class T>
+void Pairs<T>::put(const std::vector<double>& beta) {
+  const Index n = problem_.n();
+  const bool split = static_cast<Index>(cells_.beta.size()) > n;
+  for (Index k = 0; k < n; ++k) cells_.beta[k] = beta[origin_[k]];
+  if (!split) return;
+  double sum = 0;
+  for (Index k = 0; k < n; ++k) {
+    cells_.beta[n + k] = std::min(cells_.beta[k], 0.0);
+    cells_.beta[k] = std::max(cells_.beta[k], 0.0);
+    sum += cells_.beta[k];
+  }
+  double rest = problem_.total / 2 - sum;
+  for (Index k = 0; k < n && rest > 0; ++k) {
+    const double room = std::min(cells_.high[k] - cells_.beta[k], cells_.beta[n + k] - cells_.low[n + k]),
+                 add = std::min(rest, room);
+    cells_.beta[k] += add;
+    cells_.beta[n + k] -= add;
+    rest -= add;
+  }
+}
+
+template <class T>
+void Pairs<T>::find_extremes() {
+  const std::vector<const T*> none;
+  combine(none, {});
+}
+
+template <class T>
+Pair Pairs<T>::most_violating() const {
+  Pair best;
+  best.violation = -infinity;
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const double violation = extremes_[s].high.value - extremes_[s].low.value;
+    if (std::isfinite(violation) && violation > best.violation)
+      best = {segments_[s].first + extremes_[s].low.place, segments_[s].first + extremes_[s].high.place, violation,
+              static_cast<Index>(s)};
+  }
+  return best;
+}
+
+template <class T>
+Index Pairs<T>::best_partner(const Pair& pair, const T* row) const {
+  const Segment& s = segments_[pair.segment];
+  const double low = cells_.g[pair.i] + cells_.up[pair.i];
+  const simd::Found found = simd::active().mercer.of<T>().gain(cells_.g.data() + s.first, cells_.down.data() + s.first,
+                                                               row + s.row, cells_.diagonal.data() + s.first,
+                                                               cells_.diagonal[pair.i], low, least_curvature, s.count);
+  return found.place < 0 ? pair.j : s.first + found.place;
+}
+
+template <class T>
+bool Pairs<T>::step(const Pair& pair, const T* row_i, const T* row_j) {
+  const double before_i = cells_.beta[pair.i], before_j = cells_.beta[pair.j];
+  const double t = cells_.advance(pair.i, pair.j, static_cast<double>(row_i[row_of(pair.j)]));
+  for (std::size_t k = 0; k < segments_.size(); ++k) {
+    const Segment& s = segments_[k];
+    extremes_[k] =
+        simd::active().mercer.of<T>().step(cells_.g.data() + s.first, cells_.up.data() + s.first,
+                                           cells_.down.data() + s.first, row_i + s.row, row_j + s.row, t, s.count);
+  }
+  return cells_.beta[pair.i] != before_i || cells_.beta[pair.j] != before_j;
+}
+
+template <class T>
+void Pairs<T>::combine(const std::vector<const T*>& rows, const std::vector<double>& a) {
+  const auto& simd = simd::active().mercer.of<T>();
+  static const T nothing[piece] = {};
+  for (std::size_t k = 0; k < segments_.size(); ++k) {
+    const Segment& s = segments_[k];
+    const Index blocks = (s.count + piece - 1) / piece;
+    std::vector<simd::Extremes> found(blocks);
+    const auto work = [&](Index b) {
+      const Index begin = b * piece, size = std::min(piece, s.count - begin), at = s.first + begin;
+      if (!rows.empty())
+        simd.combine(cells_.g.data() + at, rows.data(), a.data(), static_cast<Index>(rows.size()), s.row + begin, size);
+      found[b] =
+          simd.step(cells_.g.data() + at, cells_.up.data() + at, cells_.down.data() + at, nothing, nothing, 0.0, size);
+    };
+    if (static_cast<Index>(rows.size()) * s.count > 200000)
+      control_.team.for_each(blocks, work);
+    else
+      for (Index b = 0; b < blocks; ++b) work(b);
+    extremes_[k] = {{infinity, 0}, {-infinity, 0}};
+    for (Index b = 0; b < blocks; ++b) {
+      if (found[b].low.value < extremes_[k].low.value)
+        extremes_[k].low = {found[b].low.value, found[b].low.place + b * piece};
+      if (found[b].high.value > extremes_[k].high.value)
+        extremes_[k].high = {found[b].high.value, found[b].high.place + b * piece};
+    }
+  }
+}
+
+/// A variable's part of the gap at the multiplier λ: max over B of h(β) − h(B) + (f − λ)(β − B); and h(β) + ½βf.
+template <class T>
+double Pairs<T>::share(Index v, double lambda, double& value) const {
+  const double b = cells_.beta[v], d = cells_.quad[v], kink = cells_.kink[v], f = f_of(v);
+  const double pull = lambda - f - linear_[v];
+  double to = pull > kink    ? cells_.high[v]
+              : pull < -kink ? cells_.low[v]
+                             : std::clamp(0.0, cells_.low[v], cells_.high[v]);
+  if (d > 0) to = std::clamp(soft(pull, kink) / d, cells_.low[v], cells_.high[v]);
+  const auto h = [&](double x) { return linear_[v] * x + kink * std::abs(x) + 0.5 * d * x * x; };
+  value = h(b) + 0.5 * b * f;
+  return std::isfinite(to) ? h(b) - h(to) + (f - lambda) * (b - to) : infinity;
+}
+
+template <class T>
+typename Pairs<T>::Estimate Pairs<T>::estimate() const {
+  Estimate all;
+  double objective = 0;
+  for (std::size_t k = 0; k < segments_.size(); ++k) {
+    const double low = extremes_[k].low.value, high = extremes_[k].high.value;
+    const double lambda = std::isinf(low)    ? (std::isinf(high) ? 0.0 : high)
+                          : std::isinf(high) ? low
+                                             : 0.5 * (low + high);
+    const Segment& s = segments_[k];
+    for (Index v = s.first; v < s.first + s.count; ++v) {
+      double value;
+      all.gap += share(v, lambda, value);
+      objective += value;
+    }
+  }
+  all.size = std::max(std::abs(objective), std::abs(all.gap - objective));
+  return all;
+}
+
+template <class T>
+bool Pairs<T>::consider(Answer& answer, double row_operations) {
+  operations_ += row_operations;
+  const double n = static_cast<double>(problem_.n());
+  answer.epochs = operations_ / n;
+  if (control_.epochs_left(answer.epochs) <= 0) {
+    control_.stop(Status::max_iter);
+    return true;
+  }
+  if (control_.look()) return true;
+  const Estimate now = estimate();
+  if (active_ == problem_.n()) size_ = now.size;
+  if (now.gap <= 0.95 * control_.tol * size_) {
+    if (active_ < problem_.n()) return !reopen();  // the next look sees all rows
+    return ask(answer, Control::Purpose::decide);
+  }
+  if (control_.watched() && operations_ >= next_show_) {
+    next_show_ = operations_ + n;
+    if (active_ < problem_.n() && !reopen()) return true;
+    return ask(answer, Control::Purpose::show);
+  }
+  if (options_.shrinking && operations_ >= next_shrink_) shrink();
+  return false;
+}
+
+template <class T>
+bool Pairs<T>::converged(Answer& answer) {
+  if (control_.stopped()) return true;
+  if (active_ < problem_.n()) return !reopen();
+  return ask(answer, Control::Purpose::decide);
+}
+
+/// Asks the judge about the present point; where he sends it back, his Kβ replaces ours. True: leave.
+template <class T>
+bool Pairs<T>::ask(Answer& answer, Control::Purpose purpose) {
+  fill(answer);
+  std::vector<double> z;
+  answer.judged = false;
+  const bool leave = court_(answer, purpose, active_, z);
+  answer.judged = !z.empty();
+  if (leave || z.empty()) return true;
+  if (segments_.size() < 2) put(answer.beta);
+  take(z);
+  find_extremes();
+  if (purpose == Control::Purpose::show) return false;
+  const double gap = control_.certificate().gap;
+  poor_ = gap < 0.7 * last_gap_ ? 0 : poor_ + 1;
+  last_gap_ = std::min(gap, last_gap_);
+  escalate_ = poor_ >= 3;
+  return escalate_;
+}
+
+template <class T>
+void Pairs<T>::finish(Answer& answer) {
+  if (answer.judged && !answer.beta.empty() && control_.status() == Status::optimal) return;
+  fill(answer);
+  std::vector<double> z;
+  court_(answer, Control::Purpose::decide, active_, z);
+  answer.judged = !z.empty();
+}
+
+/// Rows that no pair would choose now leave the active set: their positions come last.
+template <class T>
+void Pairs<T>::shrink() {
+  const double n = static_cast<double>(problem_.n());
+  next_shrink_ = operations_ + std::min(2 * n, 4000.0);
+  const double low = extremes_[0].low.value, high = extremes_[0].high.value;
+  if (!std::isfinite(low) || !std::isfinite(high)) return;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> swaps;
+  Index end = active_;
+  const auto idle = [&](Index v) {
+    return !(cells_.g[v] + cells_.up[v] < high) && !(cells_.g[v] + cells_.down[v] > low);
+  };
+  for (Index v = 0; v < end; ++v) {
+    if (!idle(v)) continue;
+    while (--end > v && idle(end)) {
+    }
+    if (end > v) swaps.emplace_back(static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(end));
+  }
+  if (active_ - end < active_ / 5 || end < 2) return;  // not worth moving anything
+  stages_.push_back({end, active_, {cells_.beta.begin(), cells_.beta.begin() + active_}});
+  for (const auto& [a, b] : swaps) {
+    cells_.swap(a, b);
+    std::swap(linear_[a], linear_[b]);
+    for (Stage& stage : stages_) std::swap(stage.beta[a], stage.beta[b]);
+    std::swap(origin_[a], origin_[b]);
+  }
+  gram_.swap(swaps);
+  reach(end);
+  find_extremes();
+}
+
+template <class T>
+void Pairs<T>::reach(Index count) {
+  active_ = count;
+  segments_[0].count = count;
+}
+
+/// Brings g of the shrunk rows up to date: what β has changed since, times their kernel columns.
+template <class T>
+bool Pairs<T>::reopen() {
+  const Index n = problem_.n();
+  Places changed;
+  for (Index v = 0; v < stages_.front().begin; ++v)
+    if (std::any_of(stages_.begin(), stages_.end(),
+                    [&](const Stage& s) { return v < s.end && cells_.beta[v] != s.beta[v]; }))
+      changed.push_back(static_cast<std::uint32_t>(v));
+  std::vector<const T*> rows;
+  const Index most = std::max<Index>(2, std::min<Index>(gram_.capacity(), 256));
+  for (std::size_t k = 0; k < changed.size(); k += most) {
+    const std::size_t count = std::min<std::size_t>(most, changed.size() - k);
+    if (!gram_.fetch(std::span(changed).subspan(k, count), n, rows)) return false;
+    for (const Stage& stage : stages_) {
+      std::vector<double> change(count, 0.0);
+      for (std::size_t r = 0; r < count; ++r)
+        if (const Index v = changed[k + r]; v < stage.end) change[r] = cells_.beta[v] - stage.beta[v];
+      simd::active().mercer.of<T>().combine(cells_.g.data() + stage.begin, rows.data(), change.data(),
+                                            static_cast<Index>(count), stage.begin, stage.end - stage.begin);
+    }
+  }
+  stages_.clear();
+  reach(n);
+  find_extremes();
+  next_shrink_ = operations_ + static_cast<double>(std::min<Index>(2 * n, 4000));
+  return true;
+}
+
+template <class T>
+void Pairs<T>::fill(Answer& answer) const {
+  answer.beta.assign(problem_.n(), 0.0);
+  for (Index v = 0; v < static_cast<Index>(cells_.beta.size()); ++v) answer.beta[origin_[row_of(v)]] += cells_.beta[v];
+}
+
+template <class T>
+void Pairs<T>::take(const std::vector<double>& z) {
+  for (Index v = 0; v < static_cast<Index>(cells_.beta.size()); ++v) {
+    cells_.g[v] = z[origin_[row_of(v)]] + linear_[v] + cells_.quad[v] * cells_.beta[v];
+    cells_.refresh(v);
+  }
+}
+
+template class Pairs<float>;
+template class Pairs<double>;
+
+}  // namespace dualgap

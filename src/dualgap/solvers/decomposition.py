@@ -1,0 +1,36 @@
+"""Decomposition with working sets of q rows, linear and kernel: the loop is src/core/solvers/decomposition.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dualgap import _core
+from dualgap.blas import one_blas_thread
+from dualgap.errors import InvalidData
+from dualgap.registry import Solver
+from dualgap.solvers import Answer, Start, pair_options
+from dualgap.solvers.smo import SOLVER as SMO
+
+
+def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
+    q = options["working_set"]
+    if not isinstance(q, int) or q < 2:
+        raise InvalidData(f"working_set={q!r} is not a whole number of at least 2.")
+    with one_blas_thread():
+        raw = _core.decomposition(problem._core, control, beta=start.dual, working_set=q, **pair_options(options))
+    return Answer.from_core(raw, "decomposition")
+
+
+SOLVER = Solver(
+    name="decomposition",
+    summary="Working sets of some hundred rows, their kernel rows made as one product; what kernel problems want.",
+    source='001 "general decomposition"; Joachims 1999; Wen et al., JMLR 2018',
+    losses=SMO.losses,
+    intercepts=("free",),
+    run=run,
+    options={"working_set": 256, "shrinking": True, "cache_size": 200.0, "precomputed": False, "seed": 0},
+    threaded=True,
+    problems=("linear", "kernel"),
+    memory=SMO.memory,
+)

@@ -329,17 +329,18 @@ bool Pairs<T>::ask(Answer& answer, Control::Purpose purpose) {
   if (segments_.size() < 2) put(answer.beta);
   take(z);
   find_extremes();
+  answer.judged = false;  // the point moves on
   if (purpose == Control::Purpose::show) return false;
   const double gap = control_.certificate().gap;
   poor_ = gap < 0.7 * last_gap_ ? 0 : poor_ + 1;
   last_gap_ = std::min(gap, last_gap_);
-  escalate_ = poor_ >= 3;
+  escalate_ = answer.judged = poor_ >= 3;
   return escalate_;
 }
 
 template <class T>
 void Pairs<T>::finish(Answer& answer) {
-  if (answer.judged && !answer.beta.empty() && control_.status() == Status::optimal) return;
+  if (answer.judged) return;
   fill(answer);
   std::vector<double> z;
   court_(answer, Control::Purpose::decide, active_, z);

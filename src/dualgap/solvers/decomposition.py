@@ -8,9 +8,8 @@ from typing import Any
 from dualgap import _core
 from dualgap.blas import one_blas_thread
 from dualgap.errors import InvalidData
-from dualgap.registry import Solver
+from dualgap.registry import Solver, _losses
 from dualgap.solvers import Answer, Start, pair_options
-from dualgap.solvers.smo import SOLVER as SMO
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
@@ -26,11 +25,11 @@ SOLVER = Solver(
     name="decomposition",
     summary="Working sets of some hundred rows, their kernel rows made as one product; what kernel problems want.",
     source='001 "general decomposition"; Joachims 1999; Wen et al., JMLR 2018',
-    losses=SMO.losses,
+    losses=tuple(loss.name for loss in _losses() if loss.name != "logistic"),
     intercepts=("free",),
     run=run,
     options={"working_set": 256, "shrinking": True, "cache_size": 200.0, "precomputed": False, "seed": 0},
     threaded=True,
     problems=("linear", "kernel"),
-    memory=SMO.memory,
+    memory="cache_size MB of kernel rows, a float32 copy of X, 80 bytes a row",
 )

@@ -37,6 +37,7 @@ _HOMES = {
     "load_svmlight": "files.svmlight",
     "load_svmlight_files": "files.svmlight",
     "dump_svmlight": "files.svmlight",
+    "load": "estimators.saving",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from dualgap.estimators import LinearSVC as LinearSVC
     from dualgap.estimators import LinearSVR as LinearSVR
     from dualgap.estimators import LogisticRegression as LogisticRegression
+    from dualgap.estimators.saving import load as load
     from dualgap.files.svmlight import dump_svmlight as dump_svmlight
     from dualgap.files.svmlight import load_svmlight as load_svmlight
     from dualgap.files.svmlight import load_svmlight_files as load_svmlight_files

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from dualgap.data import Array, largest
 from dualgap.errors import InvalidData, UnsupportedProblem
 from dualgap.estimators.callbacks import CallbackSupportMixin, Watch
+from dualgap.estimators.saving import SavedEstimator
 from dualgap.result import Certificate, Result, Status, Trace
 from dualgap.solve import seed_of, solve
 from dualgap.together import together, workers_for
@@ -25,7 +26,7 @@ from dualgap.together import together, workers_for
 THEIR_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 
 
-class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """From validated data to results: subclasses make problems and turn results into scikit-learn's attributes.
 
     ``max_iter`` has scikit-learn's default number, ``_unbound``, so that signatures agree; that number does not stop a

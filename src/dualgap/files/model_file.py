@@ -49,9 +49,11 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise ModelFileError(f"{name} was written by a newer version of dualgap; this one reads format 1.")
         raise ModelFileError(f"{name} is not a model file of dualgap.")
     if len(blob) < len(MAGIC) + 8 + _DIGEST or hashlib.sha256(blob[:-_DIGEST]).digest() != blob[-_DIGEST:]:
-        raise ModelFileError(f"{name} is damaged: its checksum does not fit (cut short, or changed after it was saved).")
+        raise ModelFileError(
+            f"{name} is damaged: its checksum does not fit (cut short, or changed since it was saved)."
+        )
     try:
-        return _decode(memoryview(blob)[: -_DIGEST])
+        return _decode(memoryview(blob)[:-_DIGEST])
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, MemoryError, RecursionError):
         raise ModelFileError(f"{name} is damaged: its header does not describe its contents.") from None
 
@@ -115,10 +117,10 @@ class _Packer:
 
     def array(self, a: np.ndarray[Any, Any], where: str) -> dict[str, Any]:
         if a.dtype.kind in "OUS":
-            flat = a.ravel().tolist()
-            if not all(isinstance(item, (str, int, float, bool)) or item is None for item in flat):
+            items = a.ravel().tolist()
+            if not all(isinstance(item, (str, int, float, bool)) or item is None for item in items):
                 raise InvalidData(f"{where} holds objects that cannot be saved: only numbers and text can.")
-            return {"$text": [self.pack(item, where) for item in flat], "shape": list(a.shape), "kind": a.dtype.kind}
+            return {"$text": [self.pack(item, where) for item in items], "shape": list(a.shape), "kind": a.dtype.kind}
         flat = np.ascontiguousarray(a).ravel()
         filled = np.flatnonzero(flat) if a.dtype.kind == "f" else np.arange(0)
         if a.dtype.kind == "f" and 2 * filled.size < flat.size and not (np.signbit(flat) & (flat == 0)).any():

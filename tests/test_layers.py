@@ -70,8 +70,8 @@ def test_the_rooms_have_no_cycle():
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(CORE)))
 def test_the_core_neither_prints_nor_knows_python(path):
     text = path.read_text()
-    for word in ("iostream", "printf(", "Python.h", "nanobind", "rand("):
-        assert word not in text, word
+    for word in ("iostream", r"\bf?printf\(", r"Python\.h", "nanobind", r"\brand\("):
+        assert not re.search(word, text), word
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src/dualgap/solvers").glob("*.py")), ids=lambda p: p.stem)

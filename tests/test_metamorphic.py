@@ -87,7 +87,7 @@ def test_scaling_the_table_and_the_cost_together(loss, factor, solver):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
-def test_sparse_and_dense_agree(loss, intercept, solver="dcd"):
+def test_sparse_and_dense_agree(loss, intercept, solver):
     X, y = data(loss)
     X = X * (np.random.default_rng(2).random(X.shape) < 0.4)
     same(fit(X, y, loss, solver, intercept=intercept), fit(sp.csr_matrix(X), y, loss, solver, intercept=intercept))

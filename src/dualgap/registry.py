@@ -6,10 +6,13 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dualgap import _core
 from dualgap.errors import InvalidData, UnsupportedProblem
+
+if TYPE_CHECKING:
+    from dualgap.solvers import Answer
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def loss_named(name: str) -> Loss:
 class Run(Protocol):
     """A solver's entry: from a problem, a control and a start to an answer (see dualgap.solvers.Answer)."""
 
-    def __call__(self, problem: Any, control: Any, start: Any, options: Mapping[str, Any]) -> Any: ...
+    def __call__(self, problem: Any, control: Any, start: Any, options: Mapping[str, Any]) -> Answer: ...
 
 
 @dataclass(frozen=True)

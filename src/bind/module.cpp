@@ -10,5 +10,6 @@ NB_MODULE(_core, m) {
   bind::bind_kernel(m);
   bind::bind_solvers(m);
   bind::bind_text(m);
+  bind::bind_primal(m);
   m.attr("compiler") = DUALGAP_COMPILER;
 }

@@ -28,3 +28,7 @@ class FormatError(DualgapError, ValueError):
 
 class ModelFileError(DualgapError, ValueError):
     """A model file is truncated, tampered with, or from a version this one cannot read."""
+
+
+class NotEnoughMemory(DualgapError, MemoryError):
+    """A method needs more memory beside the data than there is; the sentence names both."""

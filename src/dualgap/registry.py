@@ -121,7 +121,7 @@ class Solver:
 
 
 # One line a solver: its file in dualgap.solvers, in the order they are listed.
-_FILES = ("auto", "dcd", "newton", "sdca", "smo", "decomposition")
+_FILES = ("auto", "dcd", "newton", "sdca", "smo", "decomposition", "tron", "pcd")
 
 
 @cache

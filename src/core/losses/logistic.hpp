@@ -20,7 +20,7 @@ struct Logistic {
 
   double value(double y, double z) const {
     const double m = y * z;
-    return m > 0 ? std::log1p(std::exp(-m)) : -m + std::log1p(std::exp(m));
+    return (m > 0 ? 0.0 : -m) + std::log1p(std::exp(-std::abs(m)));
   }
   double dual(double y, double c, double beta) const {
     const double a = y * beta, rest = c - a;

@@ -19,11 +19,19 @@ Blocks even_blocks(const Rows& rows, Index count) {
   return Blocks(count, std::max<Index>(64, 65536 * rows.rows() / std::max<Index>(rows.entries(), 1)));
 }
 
+/// Blocks of a list for sums of vectors over the columns.
+template <class Rows>
+Blocks list_blocks(const Rows& rows, RowList list) {
+  const Index size = static_cast<Index>(list.size());
+  return Blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols());
+}
+
 /// v = Σ over blocks of their parts, in order.
 template <class F>
 bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part) {
   std::fill(v.begin(), v.end(), 0.0);
   const Index p = static_cast<Index>(v.size());
+  if (blocks.count == 1) return team.try_each(1, [&](Index) { part(0, blocks.n, v.data()); });
   const Index wave = team.size() == 1 ? 1 : std::min<Index>(blocks.count, 4 * team.size());
   std::vector<double> parts(static_cast<std::size_t>(wave * p));
   for (Index first = 0; first < blocks.count; first += wave) {
@@ -199,12 +207,43 @@ bool Passes::combination(ConstVector beta, Vector v) {
 bool Passes::combination(RowList list, ConstVector beta, Vector v) {
   return std::visit(
       [&](const auto& rows) {
-        const Index size = static_cast<Index>(list.size());
-        const Blocks blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols());
-        return ordered_sum(team_, blocks, v, [&](Index begin, Index end, double* part) {
+        return ordered_sum(team_, list_blocks(rows, list), v, [&](Index begin, Index end, double* part) {
           for (Index k = begin; k < end; ++k) {
             if (k + 4 < end) rows.prefetch(list[k + 4]);
             rows.add(list[k], beta[list[k]], part);
+          }
+        });
+      },
+      rows_);
+}
+
+bool Passes::product(RowList list, ConstVector d, ConstVector s, Vector u) {
+  return std::visit(
+      [&](const auto& rows) {
+        return ordered_sum(team_, list_blocks(rows, list), u, [&](Index begin, Index end, double* part) {
+          const Index p = rows.cols();
+          for (Index k = begin; k < end; ++k) {
+            if (k + 4 < end) rows.prefetch(list[k + 4]);
+            const double t = d[list[k]] * (rows.dot(list[k], s.data()) + s[p]);
+            rows.add(list[k], t, part);
+            part[p] += t;
+          }
+        });
+      },
+      rows_);
+}
+
+bool Passes::squares(RowList list, Index step, ConstVector d, Vector q) {
+  return std::visit(
+      [&](const auto& rows) {
+        const RowList sampled = list.first(list.size() / static_cast<std::size_t>(step));
+        return ordered_sum(team_, list_blocks(rows, sampled), q, [&](Index begin, Index end, double* part) {
+          for (Index k = begin; k < end; ++k) {
+            const Index i = list[k * step];
+            const double c = d[i] * static_cast<double>(step);
+            rows.view(i, [&](const auto& row) {
+              for (Index e = 0; e < row.size; ++e) part[row.column(e)] += c * row.value(e) * row.value(e);
+            });
           }
         });
       },

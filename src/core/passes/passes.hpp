@@ -1,6 +1,7 @@
-// The three passes over rows that everything but coordinate steps is made of: scores, combination, Gram.
-// Fixed blocks, threaded by a team, sums in order: the same bits for every number of threads. Each may be given up
-// between blocks when the team's `between` says so; it then returns false and what it wrote is of no use.
+// The three passes over rows that everything but coordinate steps is made of: scores, combination, Gram; and the
+// product with a Gram matrix that is never formed. Fixed blocks, threaded by a team, sums in order: the same bits for
+// every number of threads. Each may be given up between blocks when the team's `between` says so; it then returns false
+// and what it wrote is of no use.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,13 @@ namespace dualgap {
 
 using RowList = std::span<const std::uint32_t>;
 
+inline constexpr Blas no_blas{};
+
 class Passes {
  public:
   Passes(const AnyRows& rows, Team& team, const Blas& blas) : rows_(rows), team_(team), blas_(blas) {}
+  /// Without the dense products: `gram` and `cross` of dense rows must not be asked for.
+  Passes(const AnyRows& rows, Team& team) : Passes(rows, team, no_blas) {}
 
   Index n() const { return count_rows(rows_); }
   Index p() const { return count_cols(rows_); }
@@ -34,6 +39,10 @@ class Passes {
   /// H += sign Σ weight[k] x̃x̃ᵀ over the list, x̃ = (x, 1) where `ones`; upper triangle of a column-major d × d matrix.
   /// No weights: all one.
   bool gram(RowList list, ConstVector weight, double sign, bool ones, Vector h);
+  /// u = X̃ᵀ diag(d) X̃s over the list, x̃ = (x, 1), s and u of p + 1 entries, d indexed by row
+  bool product(RowList list, ConstVector d, ConstVector s, Vector u);
+  /// q = Σ d x² by column, over one row of the list in every `step`, each counted so many times
+  bool squares(RowList list, Index step, ConstVector d, Vector q);
   /// K = X_Z X_Zᵀ over the list: upper triangle of a column-major k × k matrix.
   bool cross(RowList list, Vector k);
 

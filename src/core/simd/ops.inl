@@ -58,13 +58,30 @@ inline Wide gathered(const std::int32_t* j, const double* w) {
 #endif
 }
 
+#if defined(__AVX512F__)
+/// The first few, zero beyond: the end of a row in one instruction.
+inline __mmask8 first_few(Int n) { return (__mmask8)((1u << n) - 1); }
+inline Wide gathered_first(const std::int32_t* j, const double* w, Int n) {
+  const __mmask8 m = first_few(n);
+  return (Wide)_mm512_mask_i32gather_pd(_mm512_setzero_pd(), m, _mm256_maskz_loadu_epi32(m, j), w, 8);
+}
+inline Wide first(const double* v, Int n) { return (Wide)_mm512_maskz_loadu_pd(first_few(n), v); }
+inline Wide first(const float* v, Int n) { return (Wide)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(first_few(n), v)); }
+#endif
+
 struct Values64 {
   const double* v;
+#if defined(__AVX512F__)
+  Wide first(Int k, Int n) const { return simd::first(v + k, n); }
+#endif
   Wide wide(Int k) const { return load(v + k); }
   double one(Int k) const { return v[k]; }
 };
 struct Values32 {
   const float* v;
+#if defined(__AVX512F__)
+  Wide first(Int k, Int n) const { return simd::first(v + k, n); }
+#endif
   Wide wide(Int k) const { return load(v + k); }
   double one(Int k) const { return v[k]; }
 };
@@ -78,9 +95,14 @@ inline double gather(Values v, const std::int32_t* j, const double* w, Int n) {
     b += v.wide(k + WIDTH) * gathered(j + k + WIDTH, w);
   }
   for (; k + WIDTH <= n; k += WIDTH) a += v.wide(k) * gathered(j + k, w);
+#if defined(__AVX512F__)
+  if (k < n) b += v.first(k, n - k) * gathered_first(j + k, w, n - k);
+  return total(a + b);
+#else
   double s = total(a + b);
   for (; k < n; ++k) s += v.one(k) * w[j[k]];
   return s;
+#endif
 }
 
 double dot_f64(const double* x, const double* w, Int n) { return dot(x, w, n); }
@@ -101,9 +123,14 @@ double gather_ones(const std::int32_t* j, const double* w, Int n) {
     b += gathered(j + k + WIDTH, w);
   }
   for (; k + WIDTH <= n; k += WIDTH) a += gathered(j + k, w);
+#if defined(__AVX512F__)
+  if (k < n) b += gathered_first(j + k, w, n - k);
+  return total(a + b);
+#else
   double s = total(a + b);
   for (; k < n; ++k) s += w[j[k]];
   return s;
+#endif
 }
 
 #include "simd/mercer_ops.inl"

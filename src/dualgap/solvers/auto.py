@@ -32,7 +32,7 @@ def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mappi
     control.end_solver(stalled.epochs)
     control.reopen()
     patience = min(3e4, max(20.0, 1e9 / problem._matrix.entries))
-    answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], "patience": patience})
+    answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], "patience": patience})
     if not answer.judged:
         _judge(problem, control, answer)
     if before.primal < control.certificate.primal or before.dual > control.certificate.dual:

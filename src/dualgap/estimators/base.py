@@ -139,7 +139,7 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
             f"{type(self).__name__} stopped ({worst.status}){which} at a relative duality gap of "
             f"{worst.certificate.relative_gap:.2g}; asked for was tol={self.tol:g}. {advice}, or ask for a larger tol.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _keep(self, results: list[Result]) -> None:

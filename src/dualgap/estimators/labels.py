@@ -47,7 +47,7 @@ def _small_integers(y: Any) -> tuple[npt.NDArray[Any], Codes] | None:
     low, high = int(y.min()), int(y.max())
     if high - low >= _FEW:
         return None
-    shifted = (y - y.dtype.type(low)).astype(np.intp, copy=False)
+    shifted = (y.astype(np.int64) - low if y.dtype.kind == "i" else y - y.dtype.type(low)).astype(np.intp, copy=False)
     present = np.flatnonzero(np.bincount(shifted))
     place = np.zeros(high - low + 1, dtype=np.intp)
     place[present] = np.arange(present.size)

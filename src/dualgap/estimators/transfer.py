@@ -61,6 +61,8 @@ def to_logistic_regression(model: Any) -> Any:
         one.coef_, one.intercept_ = model.coef_[k : k + 1], model.intercept_[k : k + 1]
         many.estimators_.append(one)
     many.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(model.classes_)
+    if not hasattr(many, "classes_"):  # a property before scikit-learn 1.9
+        many.classes_ = model.classes_
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):
             setattr(many, name, getattr(model, name))

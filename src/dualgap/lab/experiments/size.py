@@ -12,8 +12,8 @@ from dualgap.lab.declare import Cell
 from dualgap.lab.results import Slope, number, power, power_law
 
 DCD = Method("dcd", "DCD", {}, {"intercept": "regularized"})
-LAZY = Method("smo", "SMO, lazy", {"cache": "lazy"}, {"intercept": "free"})
-PRECOMPUTED = Method("smo", "SMO, precomputed", {"cache": "precomputed"}, {"intercept": "free"}, style=1)
+LAZY = Method("smo", "SMO, lazy", {"precomputed": False}, {"intercept": "free"})
+PRECOMPUTED = Method("smo", "SMO, precomputed", {"precomputed": True}, {"intercept": "free"}, style=1)
 SMO_ROWS = 8_000  # above this SMO would take the whole run
 
 

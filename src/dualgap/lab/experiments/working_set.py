@@ -18,10 +18,10 @@ from dualgap.lab.panels import curves
 from dualgap.lab.results import geometric_mean, number
 
 PAIR = (
-    Method("smo", "most violating", {"selection": "first"}),
-    Method("smo", "second order", {"selection": "second"}, style=1),
+    Method("smo", "most violating", {"selection": "most-violating"}),
+    Method("smo", "second order", {"selection": "second-order"}, style=1),
 )
-BLOCKS = tuple(Method("decomposition", f"q = {q}", {"q": q}, style=style) for style, q in enumerate((2, 4, 10, 40)))
+BLOCKS = tuple(Method("decomposition", f"q = {q}", {"working_set": q}, style=style) for style, q in enumerate((2, 4, 10, 40)))
 TEXTBOOK = (Method("projected-gradient"), Method("active-set"), Method("ellipsoid"))
 SMALL = Sample("heart", rows=40, prepare="standard", label="heart, 40 rows")
 LARGE = Sample("covtype.binary.scale", rows=2000, label="covtype")

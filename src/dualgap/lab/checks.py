@@ -40,10 +40,11 @@ def same(records: Records, name: str, methods: Sequence[str], claim: str, *, wit
     if len(means) < 2:
         return Check(claim, None, "fewer than two methods have cells")
     low, high = min(means.values()), max(means.values())
+    words = name.replace("_", " ").replace("train ", "training ")
     return Check(
         claim,
         high - low <= within,
-        f"{100 * low:.1f} to {100 * high:.1f} %, {100 * (high - low):.2f} points apart",
+        f"{words} {100 * low:.1f} to {100 * high:.1f} %, {100 * (high - low):.2f} points apart",
     )
 
 

@@ -116,6 +116,8 @@ def _curves(axes: Any, panel: Panel) -> None:
     axes.set_ylim(*_limits(panel, shown))
     if panel.xscale == "log":
         axes.set_xlim(*_room([value for curve in shown for value in curve.x if value > 0]))
+    if panel.flip:
+        axes.invert_xaxis()
     _label_ends(axes, shown)
 
 
@@ -158,7 +160,7 @@ def _label_ends(axes: Any, shown: Sequence[Curve]) -> None:
     ends = []
     for curve in shown:
         inside = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if np.isfinite(y) and (y > 0 or low < 0)]
-        x, y = inside[-1] if inside else (curve.x[-1], low)
+        x, y = inside[0 if axes.xaxis_inverted() else -1] if inside else (curve.x[-1], low)
         right, height = to_axes.transform((x, min(max(y, low), high)))
         ends.append((float(height), float(right), curve))
     ends.sort(key=lambda end: end[0])

@@ -54,6 +54,7 @@ class Panel:
     yscale: str = "log"
     xunit: str = ""  # "s": ticks say ms and s
     yunit: str = ""  # "%": ticks say per cent
+    flip: bool = False  # small x to the right, as with tolerances
     ylim: tuple[float | None, float | None] = (None, None)
 
     @property

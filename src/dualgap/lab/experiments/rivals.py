@@ -52,7 +52,7 @@ def panels(records: Records) -> list[Panel]:
             some = records.where(lambda cell: cell.method.title != KNOWN.title, sample=sample, loss=loss)
             title, x = f"{sample}, {words}", "time (judging not counted)"
             lines = curves(some, along, floor=1e-7)
-            shown.append(Panel(title, x, "relative distance from the optimum", lines, xunit="s", ylim=(5e-8, 3.0)))
+            shown.append(Panel(title, x, "relative distance", lines, xunit="s", ylim=(5e-8, 3.0)))
     return shown
 
 

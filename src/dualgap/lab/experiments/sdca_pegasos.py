@@ -60,7 +60,7 @@ def panels(records: Records) -> list[Panel]:
         timed, gaps = curves(some, along, floor=1e-8), curves(some, "relative_gap", "epoch", floor=1e-8)
         shown += [
             Panel(f"{name}: distance by epochs", passes, "P − P*, objective of 004", lines),
-            Panel(f"{name}: distance by time", clock, "relative distance from the optimum", timed, xunit="s"),
+            Panel(f"{name}: distance by time", clock, "relative distance", timed, xunit="s"),
             Panel(f"{name}: certified gap", passes, "relative gap", gaps),
         ]
     return shown

@@ -21,7 +21,9 @@ PAIR = (
     Method("smo", "most violating", {"selection": "most-violating"}),
     Method("smo", "second order", {"selection": "second-order"}, style=1),
 )
-BLOCKS = tuple(Method("decomposition", f"q = {q}", {"working_set": q}, style=style) for style, q in enumerate((2, 4, 10, 40)))
+BLOCKS = tuple(
+    Method("decomposition", f"q = {q}", {"working_set": q}, style=style) for style, q in enumerate((2, 4, 10, 40))
+)
 TEXTBOOK = (Method("projected-gradient"), Method("active-set"), Method("ellipsoid"))
 SMALL = Sample("heart", rows=40, prepare="standard", label="heart, 40 rows")
 LARGE = Sample("covtype.binary.scale", rows=2000, label="covtype")

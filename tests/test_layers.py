@@ -26,7 +26,7 @@ ROOMS = {
     "text": {"base"},
 }
 # what all solvers share; any other header in solvers/ is one solver's own
-SHARED = {"control.hpp", "answer.hpp", "descent.hpp", "pairs.hpp"}
+SHARED = {"control.hpp", "answer.hpp", "asking.hpp", "descent.hpp", "pair_descent.hpp", "pairs.hpp"}
 SOURCES = sorted(p for p in CORE.rglob("*") if p.suffix in {".hpp", ".cpp", ".inl"})
 
 

@@ -91,5 +91,6 @@ void bind_kernel(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_primal(nb::module_& m);
+void bind_pairs(nb::module_& m);
 
 }  // namespace dualgap::bind

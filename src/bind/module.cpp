@@ -11,5 +11,6 @@ NB_MODULE(_core, m) {
   bind::bind_solvers(m);
   bind::bind_text(m);
   bind::bind_primal(m);
+  bind::bind_pairs(m);
   m.attr("compiler") = DUALGAP_COMPILER;
 }

@@ -20,6 +20,8 @@ __version__ = "0.1.0"
 # name -> module that has it; imported when first used, so that `dualgap --help` answers at once
 _HOMES = {
     "Problem": "problem",
+    "OneClassProblem": "one_class",
+    "SVDDProblem": "one_class",
     "solve": "solve",
     "certify": "certify",
     "Certificate": "result",
@@ -94,6 +96,8 @@ if TYPE_CHECKING:
     from dualgap.files.svmlight import dump_svmlight as dump_svmlight
     from dualgap.files.svmlight import load_svmlight as load_svmlight
     from dualgap.files.svmlight import load_svmlight_files as load_svmlight_files
+    from dualgap.one_class import OneClassProblem as OneClassProblem
+    from dualgap.one_class import SVDDProblem as SVDDProblem
     from dualgap.problem import Problem as Problem
     from dualgap.registry import losses as losses
     from dualgap.registry import solvers as solvers

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dualgap import _core
 from dualgap.config import available_threads
-from dualgap.data import as_vector
+from dualgap.data import Array, as_vector
 from dualgap.problem import Problem
-from dualgap.registry import loss_named
+from dualgap.registry import loss_named, solver_named
 from dualgap.result import Certificate
 from dualgap.solve import SMALL
 
@@ -45,20 +46,29 @@ def certify(
     b = float(np.ravel(intercept)[0])
     threads = 1 if problem._matrix.entries < SMALL else available_threads()
     if dual is not None:
-        beta = as_vector(dual, "dual", problem.n_rows).copy()
-        return Certificate.from_core(_core.judge(problem._core, w, b, beta, threads))
+        return _judged(problem, w, b, as_vector(dual, "dual", problem.n_rows).copy(), threads)
     beta = _core.implied_dual(problem._core, w, b, threads)
-    certificate = Certificate.from_core(_core.judge(problem._core, w, b, beta, threads))
-    if loss_named(problem.loss).smooth and problem.intercept != "free":
+    certificate = _judged(problem, w, b, beta, threads)
+    if problem.intercept != "free" and loss_named(problem.loss).smooth:
         return certificate  # Fenchel–Young is tight: nothing better is known at w
-    better = _core.judge(problem._core, w, b, _descended(problem, beta, b), threads)
-    return max(certificate, Certificate.from_core(better), key=lambda c: c.dual)
+    better = _judged(problem, w, b, _descended(problem, beta, b), threads)
+    return max(certificate, better, key=lambda c: c.dual)
+
+
+def _judged(problem: Problem, w: Array, b: float, beta: Array, threads: int) -> Certificate:
+    certificate = Certificate.from_core(_core.judge(problem._core, w, b, beta, threads))
+    above = problem._above(w, b)
+    if above == 0:
+        return certificate
+    primal, gap = certificate.primal + above, certificate.gap + above
+    return replace(certificate, primal=primal, gap=gap, relative_gap=gap / max(abs(primal), abs(certificate.dual)))
 
 
 def _descended(problem: Problem, beta: Any, b: float) -> Any:
     """β after some passes of descent from the implied one: rows on the kink find their multipliers."""
     from dualgap.solvers import Start
-    from dualgap.solvers.dcd import SOLVER
 
+    name = problem.default_solver
+    solver = solver_named("dcd" if name == "auto" else name)
     control = _core.Control(tol=1e-4, max_time=np.inf, max_epochs=30, threads=1, trace=False, callback=None)
-    return SOLVER.run(problem, control, Start(beta, b), SOLVER.options).dual
+    return solver.run(problem, control, Start(beta, b), solver.options).dual

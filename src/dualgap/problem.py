@@ -41,6 +41,9 @@ class Problem:
     Problem(3 × 2 dense float64, density 0.67, loss='hinge', C=10, intercept='none')
     """
 
+    #: what ``solver="auto"`` means for this kind of problem
+    default_solver = "auto"
+
     def __init__(
         self,
         X: Any,
@@ -119,6 +122,10 @@ class Problem:
         """
         beta = as_vector(dual, "dual", self.n_rows).copy()
         return _core.judge(self._core, np.zeros(self.n_cols), 0.0, beta, 1).dual
+
+    def _above(self, coef: Any, intercept: float) -> float:
+        """What P(w, b) has beyond the core's formula: nothing, but for a ball that is a point."""
+        return 0.0
 
     def costs(self) -> Array:
         """cᵢ = C · sample_weightᵢ for every row."""

@@ -121,7 +121,19 @@ class Solver:
 
 
 # One line a solver: its file in dualgap.solvers, in the order they are listed.
-_FILES = ("auto", "dcd", "newton", "sdca", "smo", "decomposition", "tron", "pcd")
+_FILES = (
+    "auto",
+    "dcd",
+    "pair_dcd",
+    "newton",
+    "sdca",
+    "smo",
+    "decomposition",
+    "tron",
+    "pcd",
+    "oneclass_dcd",
+    "svdd_dcd",
+)
 
 
 @cache

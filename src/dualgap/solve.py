@@ -77,7 +77,7 @@ def solve(
     >>> result.status == "optimal", result.certificate.relative_gap <= 1e-6
     (True, True)
     """
-    chosen = solver_named(solver)
+    chosen = solver_named(problem.default_solver if solver == "auto" else solver)
     options = chosen.check(problem, {**solver_options, "seed": seed_of(random_state)})
     begin = _start(problem, start, start_rows)
     bar = progress_callback(verbose, _tolerance(tol), solver)

@@ -131,15 +131,16 @@ double squared_norm(ConstVector w) {
 }
 
 double penalty(const Problem& problem, ConstVector w, double b) {
-  const double half = 0.5 * squared_norm(w);
+  const double half = 0.5 * squared_norm(w) + problem.total * b;
   return problem.intercept == Intercept::regularized ? half + 0.5 * (b / problem.scale) * (b / problem.scale) : half;
 }
 
-/// Σ clip(βᵢ − t) over the boxes: falls monotonically in t.
+/// Σ clip(βᵢ − t) over the boxes, less t₀: falls monotonically in t.
 template <class Loss>
 double shifted_sum(const Problem& problem, const Loss& loss, ConstVector beta, double t) {
   Sum s;
   for (Index i = 0; i < problem.n(); ++i) s.add(loss.box(problem.y[i], problem.cost(i)).clip(beta[i] - t));
+  s.add(-problem.total);
   return s.value();
 }
 
@@ -149,6 +150,7 @@ template <class Loss>
 void settle(const Problem& problem, const Loss& loss, Vector beta) {
   for (int round = 0; round < 4; ++round) {
     Sum rest;
+    rest.add(-problem.total);
     for (double b : beta) rest.add(b);
     double left = rest.value();
     for (Index i = 0; i < problem.n() && left != 0; ++i) {
@@ -161,9 +163,9 @@ void settle(const Problem& problem, const Loss& loss, Vector beta) {
   }
 }
 
-/// The Euclidean projection of β onto {box, Σβ = 0}: one monotone root, by bracketing and safeguarded secant steps.
+/// The Euclidean projection of β onto {box, Σβ = t₀}: one monotone root, by bracketing and safeguarded secant steps.
 template <class Loss>
-void onto_zero_sum(const Problem& problem, const Loss& loss, Vector beta) {
+void onto_total(const Problem& problem, const Loss& loss, Vector beta) {
   const Index n = problem.n();
   double size = 0;
   for (double b : beta) size += std::abs(b);
@@ -203,15 +205,15 @@ double make_feasible(const Problem& problem, Vector beta) {
         }
         if (problem.intercept != Intercept::free) return moved;
         const std::vector<double> before(beta.begin(), beta.end());
-        onto_zero_sum(problem, loss, beta);
+        onto_total(problem, loss, beta);
         for (Index i = 0; i < problem.n(); ++i) moved = std::max(moved, std::abs(beta[i] - before[i]));
         return moved;
       },
       problem.loss);
 }
 
-double relative_gap(double primal, double dual, double rounding) {
-  const double gap = primal - dual, size = std::max(std::abs(primal), std::abs(dual));
+double relative_gap(double primal, double dual, double rounding, double floor) {
+  const double gap = primal - dual, size = std::max({std::abs(primal), std::abs(dual), floor});
   if (!std::isfinite(gap)) return infinity;
   if (gap <= rounding) return 0;
   return size > 0 ? gap / size : infinity;
@@ -237,15 +239,18 @@ Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, 
     const double total = all.sum.value();
     c.primal = penalty(problem, w, b) + all.loss.value();
     c.dual = -0.5 * v.squared_norm() - 0.5 * problem.scale2() * total * total + all.dual.value();
-    c.rounding =
-        all.error.value() + 4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + penalty(problem, w, b));
+    c.rounding = all.error.value() +
+                 4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(penalty(problem, w, b)));
   });
   if (std::isnan(c.primal)) c.primal = infinity;
   if (std::isnan(c.dual)) c.dual = -infinity;
-  c.gap = c.primal - c.dual;
-  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding);
-  if (c.gap <= c.rounding && !(c.rounding <= 1e-6 * objective_at_zero(problem)))
+  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, problem.floor);
+  if (c.primal - c.dual <= c.rounding && !(c.rounding <= 1e-6 * std::max(objective_at_zero(problem), problem.floor)))
     c.relative_gap = c.rounding / std::max(std::abs(c.primal), std::abs(c.dual));  // the numbers have no digits left
+  c.primal *= problem.unit;
+  c.dual *= problem.unit;
+  c.rounding *= problem.unit;
+  c.gap = c.primal - c.dual;
   return c;
 }
 
@@ -254,7 +259,7 @@ double primal_objective(const Problem& problem, ConstVector w, double b, Team& t
   visit(problem, [&](const auto& rows, const auto& loss) {
     result = penalty(problem, w, b) + judge_rows(problem, rows, loss, w, b, nullptr, nullptr, team).loss.value();
   });
-  return result;
+  return problem.unit * result;
 }
 
 void implied_dual(const Problem& problem, ConstVector w, double b, Vector beta, Team& team) {

@@ -10,12 +10,12 @@ namespace dualgap {
 struct Certificate {
   double primal, dual;
   double gap;           // primal − dual
-  double relative_gap;  // gap / max(|primal|, |dual|), 0 where the gap is within a `rounding` that is small
+  double relative_gap;  // gap / max(|primal|, |dual|, floor), 0 where the gap is within a `rounding` that is small
   double rounding;      // a first-order bound on the judge's own floating-point error in `gap`
   double moved;         // largest change made to a βᵢ to make β feasible
 };
 
-/// Judges the point; β is moved into its bounds and, for a free intercept, onto Σβ = 0, in place.
+/// Judges the point; β is moved into its bounds and, for a free intercept, onto Σβ = t₀, in place.
 Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, Team& team);
 
 /// P(w, b) alone.
@@ -25,10 +25,10 @@ double primal_objective(const Problem& problem, ConstVector w, double b, Team& t
 /// one implies.
 void implied_dual(const Problem& problem, ConstVector w, double b, Vector beta, Team& team);
 
-/// Moves β into its bounds and, for a free intercept, onto Σβ = 0; the largest change made.
+/// Moves β into its bounds and, for a free intercept, onto Σβ = t₀; the largest change made.
 double make_feasible(const Problem& problem, Vector beta);
 
-/// gap / max(|primal|, |dual|), zero where it is within the rounding.
-double relative_gap(double primal, double dual, double rounding);
+/// gap / max(|primal|, |dual|, floor), zero where it is within the rounding.
+double relative_gap(double primal, double dual, double rounding, double floor = 0);
 
 }  // namespace dualgap

@@ -13,6 +13,7 @@ struct Hinge {
 
   double value(double y, double z) const { return std::max(0.0, 1 - y * z); }
   double dual(double y, double, double beta) const { return y * beta; }
+  double bend(double) const { return 0.0; }
   Interval box(double y, double c) const { return margin_box(y, c); }
   Step prox(double y, double c, double beta, double z, double q) const {
     return bounded_step(beta, y - z, q, box(y, c));

@@ -17,6 +17,7 @@ struct Huber {
     return r <= delta ? 0.5 * r * r : delta * (r - 0.5 * delta);
   }
   double dual(double y, double c, double beta) const { return c > 0 ? y * beta - beta * beta / (2 * c) : 0.0; }
+  double bend(double c) const { return 1 / c; }
   Interval box(double, double c) const { return {-delta * c, delta * c}; }
   Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};

@@ -9,6 +9,8 @@
 //                           q = 0: −c ℓ′(z), or at a kink the β in the subdifferential nearest to the one given
 //   slack(y, c, β, z)       how far z may still move before this row wants to leave the bound it sits at (> 0),
 //                           or minus the size of its projected gradient (≤ 0)
+//   bend(c)                 where the conjugate term is yβ − ½ bend(c) β² inside the box: its curvature, for c > 0.
+//                           Losses of another shape have none, and methods go by `prox` alone
 //
 // and constants: name, targets (sign: y = ±1; real), smooth (plain Newton needs no smoothing), kinked (the value has
 // a corner), check_every (Fenchel–Young terms are summed over every so many rows where they cost logarithms).

@@ -17,6 +17,7 @@ struct Pinball {
     return r > 0 ? quantile * r : (quantile - 1) * r;
   }
   double dual(double y, double, double beta) const { return y * beta; }
+  double bend(double) const { return 0.0; }
   Interval box(double, double c) const { return {-(1 - quantile) * c, quantile * c}; }
   Step prox(double y, double c, double beta, double z, double q) const {
     return bounded_step(beta, y - z, q, box(y, c));

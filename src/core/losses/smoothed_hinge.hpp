@@ -18,6 +18,7 @@ struct SmoothedHinge {
     return m <= 0 ? 0.0 : m >= gamma ? m - gamma / 2 : m * m / (2 * gamma);
   }
   double dual(double y, double c, double beta) const { return c > 0 ? y * beta - gamma * beta * beta / (2 * c) : 0.0; }
+  double bend(double c) const { return gamma / c; }
   Interval box(double y, double c) const { return margin_box(y, c); }
   Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};

@@ -13,6 +13,7 @@ struct Squared {
 
   double value(double y, double z) const { return 0.5 * (y - z) * (y - z); }
   double dual(double y, double c, double beta) const { return c > 0 ? y * beta - beta * beta / (2 * c) : 0.0; }
+  double bend(double c) const { return 1 / c; }
   Interval box(double, double c) const { return c > 0 ? Interval{-infinity, infinity} : Interval{0, 0}; }
   Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};

@@ -16,6 +16,7 @@ struct SquaredHinge {
     return m * m;
   }
   double dual(double y, double c, double beta) const { return c > 0 ? y * beta - beta * beta / (4 * c) : 0.0; }
+  double bend(double c) const { return 1 / (2 * c); }
   Interval box(double y, double c) const { return margin_box(y, c > 0 ? infinity : 0.0); }
   Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};

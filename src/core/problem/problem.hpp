@@ -6,7 +6,7 @@
 //   intercept     R(b)       S(t)
 //   none          b = 0      0
 //   regularized   b²/(2s²)   ½s²t²
-//   free          0          0 if t = 0, else ∞
+//   free          t₀b        0 if t = t₀, else ∞      t₀ = `total`, 0 but for one-class problems
 //
 // This is the only scaling in the house; λ, ν and 1/n live at its border.
 #pragma once
@@ -23,7 +23,10 @@ struct Problem {
   double C;
   AnyLoss loss;
   Intercept intercept;
-  double scale;  // s
+  double scale;      // s
+  double total = 0;  // t₀: what Σβ must be where the intercept is free (one-class problems: 1)
+  double floor = 0;  // gaps are relative to max(|P|, |D|, floor)
+  double unit = 1;   // P and D are reported in this unit (SVDD: 2, as its own statement has ‖a‖² and not ½‖a‖²)
 
   Index n() const { return static_cast<Index>(y.size()); }
   Index p() const { return count_cols(rows); }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,3 +64,20 @@ def pair_options(options: Any) -> dict[str, Any]:
 
 def zeros(size: int) -> Array:
     return np.zeros(size)
+
+
+def run_pairs(
+    name: str, engine: Callable[..., Any], problem: Any, control: Any, start: Start, options: Mapping[str, Any]
+) -> Answer:
+    """One of the three solvers that stand on pair_descent.cpp."""
+    raw = engine(
+        problem._core,
+        control,
+        beta=start.dual,
+        b=start.intercept,
+        name=name,
+        pairs=one_of(options, "pairs", ("cyclic", "random", "greedy")),
+        shrinking=bool(options["shrinking"]),
+        seed=options["seed"],
+    )
+    return Answer.from_core(raw, name)

@@ -1,0 +1,29 @@
+// When is the judge to be asked? A solver sums an estimate of its gap as it goes; how the judge's word compares with
+// that estimate is learned at every question, so that the next one comes when the answer will be yes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "judge/judge.hpp"
+
+namespace dualgap {
+
+class Asking {
+ public:
+  /// `estimate`: of the relative gap.
+  bool due(double estimate, Index iteration, double tol) const {
+    return estimate * ratio_ <= tol || iteration >= 2 * last_ + 20;
+  }
+  void learn(const Certificate& certificate, double estimate, Index iteration) {
+    last_ = iteration;
+    if (estimate > 0 && std::isfinite(certificate.relative_gap))
+      ratio_ = std::clamp(1.05 * certificate.relative_gap / estimate, 0.02, 20.0);
+  }
+
+ private:
+  double ratio_ = 0.3;  // judged gap / estimate
+  Index last_ = 0;
+};
+
+}  // namespace dualgap

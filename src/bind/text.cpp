@@ -62,6 +62,7 @@ nb::dict to_dict(Table& table, const Reading& reading) {
   d["lowest"] = table.entries > 0 ? table.lowest : -1;
   d["highest"] = table.highest;
   d["bytes"] = table.bytes;
+  d["lines"] = table.lines;
   d["data"] = reading.precision == Precision::full ? array<double>(table.values, table.entries)
                                                    : array<float>(table.values, table.entries);
   d["indices"] = whole_array(table.columns, table.entries, table.wide);

@@ -39,6 +39,7 @@ _HOMES = {
     "load_svmlight": "files.svmlight",
     "load_svmlight_files": "files.svmlight",
     "dump_svmlight": "files.svmlight",
+    "open_mapped": "files.mapped",
     "load": "estimators.saving",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from dualgap.estimators import LinearSVR as LinearSVR
     from dualgap.estimators import LogisticRegression as LogisticRegression
     from dualgap.estimators.saving import load as load
+    from dualgap.files.mapped import open_mapped as open_mapped
     from dualgap.files.svmlight import dump_svmlight as dump_svmlight
     from dualgap.files.svmlight import load_svmlight as load_svmlight
     from dualgap.files.svmlight import load_svmlight_files as load_svmlight_files

@@ -129,3 +129,30 @@ def whole_archives(name: str) -> Iterator[None]:
         if type(error).__name__ == "ZstdError":
             raise FormatError(f"{name}: the archive is damaged or cut short ({error}).", name) from None
         raise
+
+
+def text_blocks(source: Any, size: int) -> Iterator[bytes]:
+    """The unpacked text in blocks of about `size` bytes that end with a line; only the last may lack its line end."""
+    with whole_archives(name_of(source)), opened(source) as text:
+        if isinstance(text, bytes):
+            import io
+
+            read: Read = io.BytesIO(text).read
+        elif isinstance(text, int):
+            descriptor = text
+
+            def read(n: int) -> bytes:
+                return os.read(descriptor, n)
+        else:
+            read = text
+        rest: list[bytes] = []
+        held = 0
+        while piece := read(min(size, 1 << 20)):
+            rest.append(piece)
+            held += len(piece)
+            if held >= size and (cut := piece.rfind(b"\n") + 1):
+                rest[-1] = piece[:cut]
+                yield b"".join(rest)
+                rest = [piece[cut:]]
+                held = len(rest[0])
+        yield b"".join(rest)

@@ -106,13 +106,25 @@ def load_svmlight_files(
     >>> X.shape, Xt.shape
     ((1, 3), (1, 3))
     """
+    tables, width = read_tables(sources, n_features, dtype, zero_based, multilabel, query_id, n_threads, progress)
+    return [part for t in tables for part in _parts(t, width, np.dtype(dtype), multilabel, query_id)]
+
+
+def read_tables(
+    sources: Iterable[Any],
+    n_features: int | None = None,
+    dtype: Any = np.float64,
+    zero_based: bool | str = "auto",
+    multilabel: bool = False,
+    query_id: bool = False,
+    n_threads: int | None = None,
+    progress: Callable[[int], Any] | None = None,
+) -> tuple[list[dict[str, Any]], int]:
+    """What the core read of each source, columns from 0, and the width they share. Needs no SciPy."""
     if zero_based not in (True, False, "auto"):
         raise InvalidData(f"zero_based={zero_based!r} is not True, False or 'auto'.")
-    wanted = np.dtype(dtype)
-    tables = [
-        _read(source, wanted, zero_based, multilabel, query_id, n_threads or available_threads(), progress)
-        for source in sources
-    ]
+    threads = n_threads or available_threads()
+    tables = [_read(source, np.dtype(dtype), zero_based, multilabel, query_id, threads, progress) for source in sources]
     if not tables:
         raise InvalidData("Expected one source or more.")
     shifted = zero_based is not True
@@ -120,12 +132,12 @@ def load_svmlight_files(
         for t in tables:
             t["indices"] += 1
         shifted = False
+    for t in tables:
+        t["zero_based"] = not shifted
     found = max(1, *(t["highest"] + (0 if shifted else 1) for t in tables))
-    if n_features is None:
-        n_features = found
-    elif n_features < found:
+    if n_features is not None and n_features < found:
         raise InvalidData(f"n_features={n_features} is too few: there is a column number {found}.")
-    return [part for t in tables for part in _parts(t, n_features, wanted, multilabel, query_id)]
+    return tables, n_features or found
 
 
 def _read(

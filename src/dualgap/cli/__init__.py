@@ -1,0 +1,46 @@
+"""The ``dualgap`` program. Nothing heavy is imported here: ``dualgap --help`` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit status."""
+    from dualgap.cli.parser import parse
+
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        args = parse(words)
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else WRONG_USAGE
+    try:
+        return int(args.run(args))
+    except KeyboardInterrupt:
+        print("dualgap: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAILED
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        return _failure(error)
+
+
+def _failure(error: Exception) -> int:
+    """One sentence for what is the user's to mend; anything else is a bug and shows where."""
+    from dualgap.errors import DualgapError
+
+    if isinstance(error, OSError) and error.filename is not None:
+        sentence = f"{os.fsdecode(error.filename)}: {error.strerror}."
+    elif isinstance(error, MemoryError):
+        sentence = f"not enough memory: {error or 'the data does not fit'}."
+    elif isinstance(error, (DualgapError, OSError, ImportError)):
+        sentence = str(error)
+    else:
+        raise error
+    print(f"dualgap: {sentence}", file=sys.stderr)
+    return FAILED

@@ -92,5 +92,6 @@ void bind_solvers(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_primal(nb::module_& m);
 void bind_pairs(nb::module_& m);
+void bind_pegasos(nb::module_& m);
 
 }  // namespace dualgap::bind

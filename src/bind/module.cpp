@@ -12,5 +12,6 @@ NB_MODULE(_core, m) {
   bind::bind_text(m);
   bind::bind_primal(m);
   bind::bind_pairs(m);
+  bind::bind_pegasos(m);
   m.attr("compiler") = DUALGAP_COMPILER;
 }

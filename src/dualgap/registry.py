@@ -131,6 +131,7 @@ _FILES = (
     "decomposition",
     "tron",
     "pcd",
+    "pegasos",
     "oneclass_dcd",
     "svdd_dcd",
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import numpy as np
@@ -342,6 +345,7 @@ def in_terminal(words, cwd, seconds=60, **environment):
     if pid == 0:
         os.chdir(cwd)
         os.execve(sys.executable, [*PROGRAM, *map(str, words)], {**os.environ, "TERM": "xterm", **environment})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     seen, end = b"", time.monotonic() + seconds
     while time.monotonic() < end:
         if select.select([terminal], [], [], 0.2)[0]:
@@ -361,21 +365,8 @@ def test_progress_and_colour_on_a_terminal(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((4000, 60)) * 10.0 ** rng.integers(-3, 3, 60)
     dg.dump_svmlight(X, np.where(X[:, 0] + rng.standard_normal(4000) > 0, 1, -1), tmp_path / "d.svm", zero_based=False)
-    words = [
-        "train",
-        "d.svm",
-        "m",
-        "--solver",
-        "dcd",
-        "--loss",
-        "hinge",
-        "--C",
-        "100",
-        "--tol",
-        "1e-12",
-        "--max-time",
-        "3",
-    ]
+    words = ["train", "d.svm", "m", "--solver", "dcd", "--loss", "hinge", "--C", "100", "--tol", "1e-12"]
+    words += ["--max-time", "3"]
     seen, status = in_terminal(words, tmp_path)
     assert status == 0
     assert "solving" in seen and "gap" in seen and "\x1b[31m" in seen

@@ -44,6 +44,9 @@ _HOMES = {
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
+    "LinearOneClassSVM": "estimators",
+    "LinearSVDD": "estimators",
+    "PegasosClassifier": "estimators",
 }
 
 __all__ = [*_HOMES, "__version__"]
@@ -90,9 +93,12 @@ if TYPE_CHECKING:
     from dualgap.errors import (
         UnsupportedProblem as UnsupportedProblem,
     )
+    from dualgap.estimators import LinearOneClassSVM as LinearOneClassSVM
     from dualgap.estimators import LinearSVC as LinearSVC
+    from dualgap.estimators import LinearSVDD as LinearSVDD
     from dualgap.estimators import LinearSVR as LinearSVR
     from dualgap.estimators import LogisticRegression as LogisticRegression
+    from dualgap.estimators import PegasosClassifier as PegasosClassifier
     from dualgap.estimators.saving import load as load
     from dualgap.files.mapped import open_mapped as open_mapped
     from dualgap.files.svmlight import dump_svmlight as dump_svmlight

@@ -33,7 +33,7 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
     fit, any other does.
     """
 
-    _unbound: ClassVar[int] = 1000
+    _unbound: ClassVar[int | None] = 1000
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "tol": [Interval(Real, 0, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -72,6 +72,10 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
             return "none"
         return self._usual_intercept if self.intercept == "auto" else str(self.intercept)
 
+    def _solver_options(self) -> dict[str, Any]:
+        """The solver's own options, where an estimator stands on one solver."""
+        return {}
+
     def _solver_name(self) -> str:
         return "auto" if self.solver in THEIR_SOLVERS else str(self.solver)
 
@@ -87,6 +91,7 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
             "random_state": seed_of(self.random_state),
             "trace": self.trace,
             "verbose": int(self.verbose),
+            **self._solver_options(),
         }
         workers = workers_for(self.n_jobs, count, entries) if count > 1 and watch is None else 1
         threads = self.n_jobs if count == 1 or watch is not None else max(1, workers // count)

@@ -31,6 +31,9 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
     def _check_supported(self) -> None:
         """Raises for parameters of scikit-learn's that have no counterpart here."""
 
+    def _cost(self, rows: int) -> float:
+        return float(self.C)
+
     def _loss_name(self) -> str:
         raise AssertionError("a classifier names its loss")
 
@@ -88,7 +91,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
             matrix,
             y,
             loss=self._loss_name(),
-            C=self.C,
+            C=self._cost(matrix.rows),
             sample_weight=weights,
             intercept=mode,
             intercept_scaling=self.intercept_scaling,

@@ -1,0 +1,220 @@
+"""PegasosClassifier: a linear classifier that learns from a stream."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import validate_data
+
+from dualgap.data import Array
+from dualgap.errors import InvalidData
+from dualgap.estimators.classifier import LinearClassifier
+from dualgap.problem import Problem
+from dualgap.result import Certificate, Result, Status
+from dualgap.solve import seed_of, solve
+
+
+class PegasosClassifier(LinearClassifier):
+    """Linear classification by stochastic subgradient steps, whole or in chunks as they come (``partial_fit``).
+
+    Minimises (alpha/2)(‖w‖² + b²/s²) + (1/n) Σ ℓ(yᵢ(xᵢᵀw + b)) for each class against the rest. For an exact fit of
+    data that is all there, ``LinearSVC`` with C = 1/(n·alpha) is faster; this one is for streams and loose tolerances.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        The weight of the penalty, the paper's λ.
+    loss : {"hinge", "squared_hinge", "smoothed_hinge", "logistic"}
+    batch_size : int, default=1
+        Rows a step.
+    projection : bool, default=True
+        Keep w inside the ball that holds the optimum.
+    average : bool, default=True
+        Hand out the average of the later steps, not the last one.
+    fit_intercept, intercept_scaling, random_state, verbose, max_time, n_jobs, trace
+        As in ``LinearSVC``.
+    tol : float, default=1e-2
+        The relative duality gap at which ``fit`` is done.
+    max_iter : int or None, default=200
+        The most epochs of ``fit``; None sets no limit.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_
+        As in scikit-learn.
+    certificate_, result_ or results_, trace_
+        Of ``fit``; a stream has none, since its rows are gone.
+    t_ : int
+        Steps taken by ``partial_fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dualgap import PegasosClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = PegasosClassifier(alpha=1e-2)
+    >>> order = np.random.default_rng(0).permutation(150)
+    >>> for chunk in np.split(np.tile(order, 20), 60):
+    ...     model = model.partial_fit(X[chunk], y[chunk] == 0, classes=[False, True])
+    >>> bool(model.score(X, y == 0) > 0.95)
+    True
+    """
+
+    _unbound: ClassVar[int | None] = None
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearClassifier._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"hinge", "squared_hinge", "smoothed_hinge", "logistic"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "projection": ["boolean"],
+        "average": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+    }
+    # what the shared fit asks for and this class does not offer
+    class_weight = None
+    intercept = "auto"
+    solver = "pegasos"
+    warm_start = False
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        loss: str = "hinge",
+        *,
+        batch_size: int = 1,
+        projection: bool = True,
+        average: bool = True,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        tol: float = 1e-2,
+        max_iter: int | None = 200,
+        max_time: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        trace: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.loss = loss
+        self.batch_size = batch_size
+        self.projection = projection
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.trace = trace
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit to a relative duality gap of ``tol`` or for ``max_iter`` epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Labels of any type.
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("t_", None)
+        return super().fit(X, y)
+
+    def _loss_name(self) -> str:
+        return self.loss
+
+    def _cost(self, rows: int) -> float:
+        return 1 / (self.alpha * rows)
+
+    def _solver_options(self) -> dict[str, Any]:
+        average = "suffix" if self.average else "none"
+        return {"batch_size": self.batch_size, "projection": self.projection, "average": average}
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        """One pass over a chunk of a stream, going on where the last chunk ended.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,)
+            All labels that will ever come; needed with the first chunk.
+
+        Returns
+        -------
+        self
+        """
+        first = _check_partial_fit_first_call(self, classes)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, reset=first
+        )
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            raise InvalidData(f"y contains {unknown[0]!r}, which is not among the classes of the first chunk.")
+        if first or not hasattr(self, "t_"):
+            self._begin()
+        rows = X.shape[0]
+        self._rows_seen += rows
+        # the ends of chunks are averaged with weights that rise as the cube of their place
+        share = min(1.0, 4 * rows / (self._rows_seen + 3 * rows)) if self.average else 1.0
+        problems = [
+            Problem(X, np.where(y == label, 1.0, -1.0), **self._words(rows)) for label in self._positive_labels()
+        ]
+        for k, problem in enumerate(problems):
+            result = self._step(problem, k)
+            self._last_coef[k], self._last_intercept[k] = result.coef, result.intercept
+            self.coef_[k] += share * (result.coef - self.coef_[k])
+            self.intercept_[k] += share * (result.intercept - self.intercept_[k])
+        self.t_ += -(-rows // self.batch_size)
+        self.n_iter_ = 1
+        return self
+
+    def _positive_labels(self) -> list[Any]:
+        return [self.classes_[1]] if len(self.classes_) == 2 else list(self.classes_)
+
+    def _begin(self) -> None:
+        """No chunk seen: zero coefficients, and no word left of an earlier fit."""
+        count = len(self._positive_labels())
+        for name in ("result_", "results_", "certificate_"):
+            self.__dict__.pop(name, None)
+        self.coef_: Array = np.zeros((count, self.n_features_in_))
+        self.intercept_: Array = np.zeros(count)
+        self._last_coef, self._last_intercept = self.coef_.copy(), self.intercept_.copy()
+        self.t_ = self._rows_seen = 0
+
+    def _words(self, rows: int) -> dict[str, Any]:
+        return {
+            "loss": self.loss,
+            "C": self._cost(rows),
+            "intercept": self._intercept_mode(),
+            "intercept_scaling": self.intercept_scaling,
+        }
+
+    def _step(self, problem: Problem, k: int) -> Result:
+        """One pass from the last w; the dual point of other rows means nothing here."""
+        start = Result(
+            coef=self._last_coef[k],
+            intercept=self._last_intercept[k],
+            dual=np.zeros(problem.n_rows),
+            certificate=Certificate(np.inf, -np.inf, np.inf, np.inf),
+            status=Status.max_iter,
+            solver="pegasos",
+            n_iter=self.t_,
+            epochs=0.0,
+            seconds=0.0,
+        )
+        options = {**self._solver_options(), "average": "none", "steps": self.t_}
+        seed = seed_of(self.random_state) + self.t_
+        return solve(problem, "pegasos", tol=0.0, max_iter=1, random_state=seed, start=start, **options)

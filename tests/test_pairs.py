@@ -90,7 +90,7 @@ def test_warm_start_budgets_and_trace(solver):
     assert again.n_iter == 0 and again.status == "optimal"
     other = dg.solve(dg.Problem(X, y, C=1.1, intercept="free"), solver, tol=1e-6, start=first)
     assert other.status == "optimal"
-    limited = dg.solve(problem, solver, tol=0, max_iter=1)
+    limited = dg.solve(dg.Problem(X, y, C=100.0, intercept="free"), solver, tol=0, max_iter=0.1)
     assert limited.status == "max_iter" and np.isfinite(limited.certificate.gap)
     timed = dg.solve(dg.Problem(X, y, loss="pinball", C=1e5, intercept="free"), solver, tol=0, max_time=0.2)
     assert timed.status in ("max_time", "stalled") and timed.seconds < 0.5

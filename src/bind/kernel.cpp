@@ -77,7 +77,7 @@ nb::dict on_kernel(const BoundKernelProblem& bound, BoundControl& control, const
   unlocked(control,
            [&](Control& c) { method(bound.problem, answer, kernel_court(bound.problem, name, c, thresholds), c); });
   nb::dict d = to_dict(answer);
-  d["second"] = thresholds.second;
+  d["threshold"] = thresholds.second;
   return d;
 }
 
@@ -107,12 +107,13 @@ auto decomposition_with(Index working_set, bool shrinking, double cache_bytes, b
   };
 }
 
-nb::tuple judged(const BoundKernelProblem& bound, nb::ndarray<double, nb::ndim<1>, nb::c_contig> beta, int threads) {
+nb::tuple judged(const BoundKernelProblem& bound, nb::ndarray<double, nb::ndim<1>, nb::c_contig> beta, int threads,
+                 std::optional<double> b) {
   Team team(threads);
   KernelVerdict verdict;
   {
     const nb::gil_scoped_release release;
-    verdict = judge(bound.problem, {beta.data(), beta.size()}, team, [](Index) { return false; });
+    verdict = judge(bound.problem, {beta.data(), beta.size()}, team, [](Index) { return false; }, b ? &*b : nullptr);
   }
   return nb::make_tuple(verdict.certificate, verdict.thresholds.first, verdict.thresholds.second);
 }
@@ -120,7 +121,8 @@ nb::tuple judged(const BoundKernelProblem& bound, nb::ndarray<double, nb::ndim<1
 OutColumns scores(const Matrix& rows, const Matrix& support, const Ids& support_ids, const Kernel& kernel,
                   nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu> coef,
                   const std::vector<std::pair<Index, Index>>& ranges, int threads) {
-  const Index n = count_rows(rows.rows), outputs = static_cast<Index>(coef.shape(1));
+  const Index n = count_rows(rows.rows), width = static_cast<Index>(coef.shape(1)),
+              outputs = width * static_cast<Index>(ranges.size());
   Places ids(n);
   for (Index i = 0; i < n; ++i) ids[i] = static_cast<std::uint32_t>(i);
   auto* values = new std::vector<double>(n * outputs);
@@ -133,7 +135,7 @@ OutColumns scores(const Matrix& rows, const Matrix& support, const Ids& support_
     Team team(threads);
     Index work = 0;
     done = kernel_scores(kernel, blas, rows.rows, ids, support.rows, std::span(support_ids.data(), support_ids.size()),
-                         {coef.data(), outputs, ranges}, values->data(), team, [&](Index some) {
+                         {coef.data(), width, ranges}, values->data(), team, [&](Index some) {
                            if ((work += some) < (Index{1} << 22)) return false;
                            work = 0;
                            const nb::gil_scoped_acquire acquire;
@@ -164,7 +166,7 @@ void bind_kernel(nb::module_& m) {
       .def("__init__", &make_kernel_problem, nb::arg("matrix"), nb::arg("ids"), nb::arg("kernel"), nb::arg("y"),
            nb::arg("weight").none(), nb::arg("C"), nb::arg("task"), nb::arg("loss"), nb::arg("parameter"),
            nb::arg("total"));
-  m.def("judge_kernel", &judged);
+  m.def("judge_kernel", &judged, nb::arg("problem"), nb::arg("beta"), nb::arg("threads"), nb::arg("b").none());
   m.def("kernel_scores", &scores, nb::arg("rows"), nb::arg("support"), nb::arg("support_ids"), nb::arg("kernel"),
         nb::arg("coef"), nb::arg("ranges"), nb::arg("threads"));
   m.def(

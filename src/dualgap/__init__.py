@@ -47,6 +47,12 @@ _HOMES = {
     "LinearOneClassSVM": "estimators",
     "LinearSVDD": "estimators",
     "PegasosClassifier": "estimators",
+    "SVC": "estimators",
+    "SVR": "estimators",
+    "NuSVC": "estimators",
+    "NuSVR": "estimators",
+    "OneClassSVM": "estimators",
+    "SVDD": "estimators",
 }
 
 __all__ = [*_HOMES, "__version__"]
@@ -93,11 +99,17 @@ if TYPE_CHECKING:
     from dualgap.errors import (
         UnsupportedProblem as UnsupportedProblem,
     )
+    from dualgap.estimators import SVC as SVC
+    from dualgap.estimators import SVDD as SVDD
+    from dualgap.estimators import SVR as SVR
     from dualgap.estimators import LinearOneClassSVM as LinearOneClassSVM
     from dualgap.estimators import LinearSVC as LinearSVC
     from dualgap.estimators import LinearSVDD as LinearSVDD
     from dualgap.estimators import LinearSVR as LinearSVR
     from dualgap.estimators import LogisticRegression as LogisticRegression
+    from dualgap.estimators import NuSVC as NuSVC
+    from dualgap.estimators import NuSVR as NuSVR
+    from dualgap.estimators import OneClassSVM as OneClassSVM
     from dualgap.estimators import PegasosClassifier as PegasosClassifier
     from dualgap.estimators.saving import load as load
     from dualgap.files.mapped import open_mapped as open_mapped

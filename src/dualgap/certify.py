@@ -10,6 +10,8 @@ import numpy as np
 from dualgap import _core
 from dualgap.config import available_threads
 from dualgap.data import Array, as_vector
+from dualgap.errors import InvalidData
+from dualgap.kernel_problem import KernelProblem
 from dualgap.problem import Problem
 from dualgap.registry import loss_named, solver_named
 from dualgap.result import Certificate
@@ -42,6 +44,8 @@ def certify(
         from dualgap.estimators.foreign import certify_estimator
 
         return certify_estimator(problem, coef, intercept, sample_weight)
+    if isinstance(problem, KernelProblem):
+        return _certify_kernel(problem, intercept, dual)
     w = as_vector(np.ravel(coef), "coef", problem.n_cols)
     b = float(np.ravel(intercept)[0])
     threads = 1 if problem._matrix.entries < SMALL else available_threads()
@@ -62,6 +66,14 @@ def _judged(problem: Problem, w: Array, b: float, beta: Array, threads: int) -> 
         return certificate
     primal, gap = certificate.primal + above, certificate.gap + above
     return replace(certificate, primal=primal, gap=gap, relative_gap=gap / max(abs(primal), abs(certificate.dual)))
+
+
+def _certify_kernel(problem: KernelProblem, intercept: Any, dual: Any) -> Certificate:
+    if dual is None:
+        raise InvalidData("A kernel problem is certified by its dual point: certify(problem, intercept=b, dual=β).")
+    threads = 1 if problem.work < SMALL else available_threads()
+    b = None if intercept is None else float(np.ravel(intercept)[0])
+    return Certificate.from_core(problem.judged(dual, b, threads)[0])
 
 
 def _descended(problem: Problem, beta: Any, b: float) -> Any:

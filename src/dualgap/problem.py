@@ -31,6 +31,9 @@ class Problem:
         Non-negative; a row of weight 2 counts as two rows.
     intercept : {"none", "regularized", "free"}
         No b; b with R(b) = b²/(2s²), s = ``intercept_scaling``; b with R = 0.
+    kernel : str or callable, optional
+        Scores Σ βᵢ k(x, xᵢ) + b instead of xᵀw + b, with ``gamma``, ``coef0`` and ``degree`` as in scikit-learn and a
+        free intercept: see ``dualgap.kernel_problem.KernelProblem``, which this call then makes.
     **loss_parameters
         ``epsilon``, ``delta``, ``quantile`` or ``smoothing``, as the loss has it.
 
@@ -43,6 +46,14 @@ class Problem:
 
     #: what ``solver="auto"`` means for this kind of problem
     default_solver = "auto"
+    kind = "linear"
+
+    def __new__(cls, *args: Any, **keywords: Any) -> Problem:
+        if cls is Problem and keywords.get("kernel") is not None:
+            from dualgap.kernel_problem import KernelProblem
+
+            return object.__new__(KernelProblem)
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -54,6 +65,7 @@ class Problem:
         sample_weight: Any = None,
         intercept: str = "none",
         intercept_scaling: float = 1.0,
+        kernel: None = None,
         **loss_parameters: float,
     ) -> None:
         self.X = X
@@ -68,19 +80,12 @@ class Problem:
         self.intercept = intercept
         self.intercept_scaling = _positive("intercept_scaling", intercept_scaling)
         self.y = as_vector(y, "y", self._matrix.rows)
-        if entry.targets == "sign" and np.count_nonzero(self.y == 1) + np.count_nonzero(self.y == -1) != self.y.size:
-            odd = self.y[np.abs(self.y) != 1][0]
-            raise InvalidData(
-                f"loss={loss!r} takes y = -1 or +1, but y contains {odd:g}; estimators map labels for you."
-            )
+        self._check_signs()
         self.sample_weight = None
         if sample_weight is not None:
             self.sample_weight = as_vector(sample_weight, "sample_weight", self._matrix.rows)
-            if self.sample_weight.min() < 0:
-                raise InvalidData(f"sample_weight contains {self.sample_weight.min():g}; weights must not be negative.")
-            if not self.sample_weight.any():
-                raise InvalidData("sample_weight is zero for every row; at least one row must count.")
-        self._core = _core.Problem(
+            self._check_weight()
+        self._core: Any = _core.Problem(
             self._matrix,
             self.y,
             self.sample_weight,
@@ -90,6 +95,28 @@ class Problem:
             INTERCEPTS.index(intercept),
             self.intercept_scaling,
         )
+
+    def _check_signs(self) -> None:
+        y = self.y
+        if loss_named(self.loss).targets == "sign" and np.count_nonzero(y == 1) + np.count_nonzero(y == -1) != y.size:
+            raise InvalidData(
+                f"loss={self.loss!r} takes y = -1 or +1, but y contains {y[np.abs(y) != 1][0]:g}; "
+                "estimators map labels for you."
+            )
+
+    def _check_weight(self) -> None:
+        weight = self.sample_weight
+        if weight is None:
+            return
+        if weight.min() < 0:
+            raise InvalidData(f"sample_weight contains {weight.min():g}; weights must not be negative.")
+        if not weight.any():
+            raise InvalidData("sample_weight is zero for every row; at least one row must count.")
+
+    @property
+    def work(self) -> int:
+        """Entries touched by one pass: what decides about threads."""
+        return int(self._matrix.entries)
 
     @property
     def n_rows(self) -> int:

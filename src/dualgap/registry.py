@@ -97,6 +97,8 @@ class Solver:
         kind = getattr(problem, "kind", "linear")
         if kind not in self.problems:
             return f"{kind} problems"
+        if kind == "kernel":
+            return ""
         if problem.loss not in self.losses:
             return f"loss={problem.loss!r}"
         if problem.intercept not in self.intercepts:

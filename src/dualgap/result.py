@@ -137,7 +137,11 @@ class Trace:
 
 @dataclass
 class Result:
-    """The answer to ``solve``: a point, its certificate, and how it was reached."""
+    """The answer to ``solve``: a point, its certificate, and how it was reached.
+
+    A kernel problem has no ``coef`` (it is empty): its scores are Σ βᵢ k(x, xᵢ) + intercept over the ``support``.
+    ``threshold`` is what ν-problems choose besides: ρ in classification, ε in regression.
+    """
 
     coef: Array
     intercept: float
@@ -151,6 +155,12 @@ class Result:
     trace: Trace | None = None
     tol: float = 1e-3
     why: str = field(default="", repr=False)
+    threshold: float = 0.0
+
+    @property
+    def support(self) -> npt.NDArray[np.intp]:
+        """The rows whose β is not zero."""
+        return np.flatnonzero(self.dual)
 
     def _rows(self) -> list[tuple[str, str]]:
         c = self.certificate
@@ -163,7 +173,7 @@ class Result:
             ("solver", self.solver),
             ("epochs", f"{self.epochs:.3g}"),
             ("seconds", f"{self.seconds:.3g}"),
-            ("coef", f"{self.coef.size} values, intercept {self.intercept:.6g}"),
+            ("coef", f"{self.coef.size or 'no'} values, intercept {self.intercept:.6g}"),
             ("dual point", f"{nonzero} of {self.dual.size} rows not zero"),
         ]
         return [*rows, ("why", self.why)] if self.why else rows

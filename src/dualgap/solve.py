@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ from dualgap.solvers import Start
 from dualgap.together import give_up
 
 TINY = 2048  # entries
+TINY_KERNEL = (
+    10_000  # kernel values: such problems are solved to the limits of floating point, as far as 2000 epochs go
+)
+POLISH = 1e-16
 SMALL = 2_000_000  # entries below which starting threads costs more than it brings
 
 
@@ -78,6 +83,13 @@ def solve(
     (True, True)
     """
     chosen = solver_named(problem.default_solver if solver == "auto" else solver)
+    if problem.kind == "kernel" and problem.work <= TINY_KERNEL and max_iter is None and _tolerance(tol) > POLISH:
+        common = {"random_state": random_state, "n_threads": n_threads, "callback": callback, "trace": trace}
+        polished = solve(problem, solver, tol=POLISH, max_iter=300, max_time=max_time, start=start,
+                         start_rows=start_rows, **common, **solver_options)  # fmt: skip
+        if polished.status == "interrupted" or polished.certificate.relative_gap <= tol or max_time is not None:
+            within = polished.status != "interrupted" and polished.certificate.relative_gap <= tol
+            return replace(polished, tol=tol, status=Status.optimal if within else polished.status)
     options = chosen.check(problem, {**solver_options, "seed": seed_of(random_state)})
     begin = _start(problem, start, start_rows)
     bar = progress_callback(verbose, _tolerance(tol), solver)
@@ -94,7 +106,7 @@ def solve(
     control.expect_judging(3e-9 * problem._matrix.entries)
     try:
         answer = chosen.run(problem, control, begin, options)
-        if not answer.judged:
+        if not answer.judged and problem.kind == "linear":
             control.ask(
                 problem._core,
                 answer.solver,
@@ -121,6 +133,7 @@ def solve(
         trace=Trace(control.trace) if trace else None,
         tol=tol,
         why=answer.why,
+        threshold=answer.threshold,
     )
 
 
@@ -154,7 +167,7 @@ def seed_of(random_state: Any) -> int:
 def thread_count(problem: Problem, n_threads: int | None) -> int:
     """How many threads one fit may use."""
     if n_threads is None:
-        return 1 if problem._matrix.entries < SMALL else available_threads()
+        return 1 if problem.work < SMALL else available_threads()
     if not isinstance(n_threads, (int, np.integer)) or n_threads == 0:
         raise InvalidData(f"n_threads={n_threads!r} is not a whole number other than 0.")
     return min(int(n_threads), 256) if n_threads > 0 else max(1, available_threads() + 1 + int(n_threads))

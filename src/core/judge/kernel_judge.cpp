@@ -27,7 +27,7 @@ std::vector<std::pair<double, double>> sorted_by(const KernelProblem& problem, V
   std::vector<std::pair<double, double>> pairs;
   pairs.reserve(problem.n());
   for (Index i = 0; i < problem.n(); ++i)
-    if (const auto x = value(i); !std::isnan(x)) pairs.emplace_back(x, problem.cost(i));
+    if (const auto x = value(i); !std::isnan(x) && problem.cost(i) > 0) pairs.emplace_back(x, problem.cost(i));
   std::sort(pairs.begin(), pairs.end());
   return pairs;
 }
@@ -163,9 +163,16 @@ Sides task_sides(const KernelProblem& problem, ConstVector z, ConstVector beta, 
   const bool classes = problem.task == Task::nu_svc;
   const auto above = sorted_by(problem, [&](Index i) { return !classes ? z[i] - y[i] : y[i] > 0 ? z[i] : no; });
   const auto below = sorted_by(problem, [&](Index i) { return !classes ? y[i] - z[i] : y[i] < 0 ? -z[i] : no; });
-  const double s = quantile(above, half), t = quantile(below, half);
+  // a class whose whole mass is asked for has every threshold beyond its rows as an optimum: one well beyond
+  const auto threshold = [&](const auto& pairs) {
+    double mass = 0;
+    for (const auto& pair : pairs) mass += pair.second;
+    if (!classes || half < mass * (1 - 1e-9) || pairs.empty()) return quantile(pairs, half);
+    return 2 * pairs.back().first - pairs.front().first;
+  };
+  const double s = threshold(above), t = threshold(below);
   const double primal = 0.5 * q + threshold_loss(above, half, s) + threshold_loss(below, half, t);
-  best.first = classes ? (t - s) / 2 : (t - s) / 2;
+  best.first = (t - s) / 2;
   best.second = classes ? (s + t) / 2 : -(s + t) / 2;
   Sum dual;
   dual.add(-0.5 * q);
@@ -199,7 +206,8 @@ double best_intercept(const KernelProblem& problem, ConstVector z, ConstVector b
       problem.loss);
 }
 
-KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave) {
+KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave,
+                    const double* b) {
   KernelVerdict verdict;
   Certificate& c = verdict.certificate;
   c.moved = feasible(problem, beta);
@@ -210,10 +218,10 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const
     if (beta[i] != 0) support.push_back(problem.ids[i]), coef.push_back(beta[i]);
   const Index s = static_cast<Index>(support.size());
   for (Index k = 0; k < s; ++k) coef.push_back(std::abs(coef[k]));
-  const std::vector<std::pair<Index, Index>> ranges(2, {0, s});
+  const std::pair<Index, Index> whole{0, s};
   std::vector<double> out(2 * n);
   if (!kernel_scores(problem.kernel, *problem.blas, problem.rows, problem.ids, problem.rows, support,
-                     {coef.data(), 2, ranges}, out.data(), team, leave)) {
+                     {coef.data(), 2, {&whole, 1}}, out.data(), team, leave)) {
     c.primal = c.gap = c.relative_gap = infinity;
     c.dual = -infinity;
     return verdict;
@@ -224,7 +232,7 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const
   const double q = quadratic.value();
   Sides sides{};
   if (problem.task == Task::loss) {
-    verdict.thresholds.first = best_intercept(problem, verdict.z, beta);
+    verdict.thresholds.first = b ? *b : best_intercept(problem, verdict.z, beta);
     sides = loss_sides(problem, verdict.z, beta, q, verdict.thresholds.first);
   } else {
     sides = task_sides(problem, verdict.z, beta, q, own_values(problem), verdict.thresholds);
@@ -243,6 +251,8 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const
       unit_roundoff * (terms * (sizes + largest * sides.steepest * 1e-1) + 8 * (std::abs(c.primal) + std::abs(c.dual)));
   c.gap = c.primal - c.dual;
   c.relative_gap = relative_gap(c.primal, c.dual, c.rounding);
+  const bool indefinite = q < -c.rounding || c.gap < -8 * c.rounding - 1e-9 * std::abs(c.primal);
+  if (indefinite) c.relative_gap = infinity;  // K is not positive semidefinite: there is no duality to speak of
   return verdict;
 }
 

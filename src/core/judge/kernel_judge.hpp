@@ -14,7 +14,10 @@ struct KernelVerdict {
 };
 
 /// β is moved to be feasible, in place. `leave` as in kernel_scores; where it said so the certificate is (∞, −∞).
-KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave);
+/// `b`: the intercept of the task `loss`, where it is somebody else's choice. A kernel that shows itself to be not
+/// positive semidefinite gets a relative gap of ∞.
+KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave,
+                    const double* b = nullptr);
 
 /// The b that minimises Σ cᵢ ℓ(yᵢ, zᵢ + b).
 double best_intercept(const KernelProblem& problem, ConstVector z, ConstVector beta);

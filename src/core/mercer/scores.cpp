@@ -13,9 +13,10 @@ bool precomputed_scores(const AnyRows& rows, std::span<const std::uint32_t> ids,
                         const std::function<bool(Index)>& leave) {
   std::vector<double> weight(count_cols(rows));
   const Index n = static_cast<Index>(ids.size());
-  for (Index m = 0; m < outputs.count; ++m) {
-    const auto [first, last] = outputs.ranges[m];
-    for (Index j = first; j < last; ++j) weight[support_ids[j]] = outputs.coef[m * support_ids.size() + j];
+  for (Index m = 0; m < outputs.count(); ++m) {
+    const auto [first, last] = outputs.ranges[m / outputs.width];
+    const double* coef = outputs.coef + (m % outputs.width) * support_ids.size();
+    for (Index j = first; j < last; ++j) weight[support_ids[j]] = coef[j];
     const bool left = std::visit(
         [&](const auto& r) {
           for (Index i = 0; i < n; ++i) {
@@ -44,7 +45,7 @@ bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, 
                    const AnyRows& support, std::span<const std::uint32_t> support_ids, const Outputs& outputs,
                    double* out, Team& team, const std::function<bool(Index)>& leave) {
   const Index n = static_cast<Index>(ids.size()), s = static_cast<Index>(support_ids.size());
-  std::fill(out, out + n * outputs.count, 0.0);
+  std::fill(out, out + n * outputs.count(), 0.0);
   if (s == 0 || n == 0) return true;
   if (kernel.shape == Kernel::Shape::precomputed)
     return precomputed_scores(rows, ids, support_ids, outputs, out, leave);
@@ -65,16 +66,13 @@ bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, 
         kernel_block(kernel, blas, room.left, right, 0, count, room.block, [&](Index k, const double* values) {
           std::copy_n(values, count, room.values.data() + k * count);
         });
-        for (Index m = 0; m < outputs.count; ++m) {  // runs of outputs with the same range share one product
-          Index same = m + 1;
-          while (same < outputs.count && outputs.ranges[same] == outputs.ranges[m]) ++same;
-          const Index low = std::max(outputs.ranges[m].first, begin),
-                      high = std::min(outputs.ranges[m].second, begin + count);
+        for (std::size_t r = 0; r < outputs.ranges.size(); ++r) {
+          const Index low = std::max(outputs.ranges[r].first, begin),
+                      high = std::min(outputs.ranges[r].second, begin + count);
           if (low < high)
-            gemm(blas, "T", "N", static_cast<int>(size), static_cast<int>(same - m), static_cast<int>(high - low),
-                 room.values.data() + (low - begin), static_cast<int>(count), outputs.coef + m * s + low,
-                 static_cast<int>(s), out + m * n + row, static_cast<int>(n), 1.0);
-          m = same - 1;
+            gemm(blas, "T", "N", static_cast<int>(size), static_cast<int>(outputs.width), static_cast<int>(high - low),
+                 room.values.data() + (low - begin), static_cast<int>(count), outputs.coef + low, static_cast<int>(s),
+                 out + static_cast<Index>(r) * outputs.width * n + row, static_cast<int>(n), 1.0);
         }
       });
       if (leave(wave * rows_at_once * count)) return false;

@@ -12,11 +12,13 @@
 
 namespace dualgap {
 
-/// Support rows first[m] … last[m] (exclusive) belong to output m: coefficients outside are zero and not read.
+/// `width` columns of coefficients over all support rows, used once for each range [first, last) of support rows: the
+/// outputs are ranges × width, range after range. (A class is a range, and a column holds its part of one pair.)
 struct Outputs {
-  const double* coef;  // column by column: support rows × outputs
-  Index count;
+  const double* coef;  // column by column: support rows × width
+  Index width;
   std::span<const std::pair<Index, Index>> ranges;
+  Index count() const { return width * static_cast<Index>(ranges.size()); }
 };
 
 /// out: column by column, rows × outputs, overwritten. `support_ids` are rows of `support`; for a precomputed kernel

@@ -279,6 +279,7 @@ typename Pairs<T>::Estimate Pairs<T>::estimate() const {
       double value;
       all.gap += share(v, lambda, value);
       objective += value;
+      all.rounding += unit_roundoff * std::abs(value);
     }
   }
   all.size = std::max(std::abs(objective), std::abs(all.gap - objective));
@@ -297,7 +298,7 @@ bool Pairs<T>::consider(Answer& answer, double row_operations) {
   if (control_.look()) return true;
   const Estimate now = estimate();
   if (active_ == problem_.n()) size_ = now.size;
-  if (now.gap <= 0.95 * control_.tol * size_) {
+  if (now.gap <= std::max(0.95 * control_.tol * size_, 16 * now.rounding)) {
     if (active_ < problem_.n()) return !reopen();  // the next look sees all rows
     return ask(answer, Control::Purpose::decide);
   }
@@ -332,7 +333,7 @@ bool Pairs<T>::ask(Answer& answer, Control::Purpose purpose) {
   answer.judged = false;  // the point moves on
   if (purpose == Control::Purpose::show) return false;
   const double gap = control_.certificate().gap;
-  poor_ = gap < 0.7 * last_gap_ ? 0 : poor_ + 1;
+  poor_ = gap > 0 && gap < 0.7 * last_gap_ ? 0 : poor_ + 1;
   last_gap_ = std::min(gap, last_gap_);
   escalate_ = answer.judged = poor_ >= 3;
   return escalate_;

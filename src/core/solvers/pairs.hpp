@@ -93,7 +93,7 @@ class Pairs {
 
  private:
   struct Estimate {
-    double gap = 0, size = 0;
+    double gap = 0, size = 0, rounding = 0;
   };
   /// Rows [begin, end) that were shrunk together, and the β that their g knows.
   struct Stage {

@@ -112,6 +112,7 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
                 start=start,
                 callback=hook,
                 **common,
+                **self._solver_options(),
             )
             if watch:
                 watch.solved(k, result.coef, result.intercept)

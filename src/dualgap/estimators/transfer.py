@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from dualgap.errors import UnsupportedProblem
+
 _FITTED = ("coef_", "intercept_", "classes_", "n_iter_", "n_features_in_", "feature_names_in_")
+
+_SUPPORT = ("support_", "support_vectors_", "dual_coef_", "shape_fit_", "fit_status_", "class_weight_", "offset_")
 
 
 def _translated(model: Any, kind: Any, **changes: Any) -> Any:
@@ -67,3 +71,29 @@ def to_logistic_regression(model: Any) -> Any:
         if hasattr(model, name):
             setattr(many, name, getattr(model, name))
     return many
+
+
+def to_svm(model: Any) -> Any:
+    """SVC, NuSVC, SVR, NuSVR or OneClassSVM of scikit-learn, as if LIBSVM had fitted it."""
+    from sklearn import svm
+
+    name = type(model).__name__
+    if model.kernel in ("laplacian", "chi2"):
+        raise UnsupportedProblem(f"scikit-learn's {name} has no kernel {model.kernel!r}; give it as a function.")
+    theirs = _translated(model, getattr(svm, name), max_iter=-1 if model.max_iter is None else model.max_iter)
+    for attribute in (*_SUPPORT, *_FITTED[1:]):
+        if hasattr(model, attribute):
+            value = getattr(model, attribute)
+            setattr(theirs, attribute, value.copy() if hasattr(value, "copy") else value)
+    two = name in ("SVC", "NuSVC") and len(model.classes_) == 2
+    sign = -1 if two else 1
+    theirs._dual_coef_ = sign * model.dual_coef_
+    theirs._intercept_ = sign * model.intercept_
+    theirs._n_support = np.asarray(model._n_support if "SVC" in name else [len(model.support_), 0], dtype=np.int32)
+    theirs._gamma, theirs._sparse = model._gamma, model._sparse
+    theirs._probA = theirs._probB = np.empty(0)
+    theirs._BaseLibSVM__Xfit = model._fit_X
+    theirs._num_iter = np.atleast_1d(model.n_iter_)
+    if not model._sparse:
+        theirs.support_vectors_ = np.ascontiguousarray(theirs.support_vectors_, dtype=np.float64)
+    return theirs

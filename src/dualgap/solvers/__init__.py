@@ -32,6 +32,7 @@ class Answer:
     judged: bool = False
     solver: str = ""
     why: str = ""
+    threshold: float = 0.0
 
     @classmethod
     def from_core(cls, raw: dict[str, Any], solver: str) -> Answer:

@@ -84,6 +84,7 @@ void bind_control(nb::module_& m) {
       .def_prop_ro("status", [](const BoundControl& c) { return status_name(c.control->status()); })
       .def_prop_ro("stopped", [](const BoundControl& c) { return c.control->stopped(); })
       .def_prop_ro("certificate", [](const BoundControl& c) { return c.control->certificate(); })
+      .def_prop_ro("watched", [](const BoundControl& c) { return c.control->watched(); })
       .def_prop_ro("seconds", [](const BoundControl& c) { return c.control->clock().total(); })
       .def_prop_ro("tol", [](const BoundControl& c) { return c.control->tol; })
       .def_prop_ro("threads", [](const BoundControl& c) { return c.control->team.size(); })

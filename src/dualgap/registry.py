@@ -136,6 +136,10 @@ _FILES = (
     "pegasos",
     "oneclass_dcd",
     "svdd_dcd",
+    "cutting_plane",
+    "projected_gradient",
+    "active_set",
+    "ellipsoid",
 )
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 from dualgap.estimators.linear_svc import LinearSVC
 from dualgap.estimators.linear_svr import LinearSVR
 from dualgap.estimators.logistic_regression import LogisticRegression
-<<<<<<< HEAD
+from dualgap.estimators.one_class_svm import SVDD, OneClassSVM
 from dualgap.estimators.outliers import LinearOneClassSVM, LinearSVDD
 from dualgap.estimators.pegasos import PegasosClassifier
+from dualgap.estimators.svc import SVC, NuSVC
+from dualgap.estimators.svr import SVR, NuSVR
 
 __all__ = [
+    "SVC",
+    "SVDD",
+    "SVR",
     "LinearOneClassSVM",
     "LinearSVC",
     "LinearSVDD",
     "LinearSVR",
     "LogisticRegression",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
     "PegasosClassifier",
 ]
-=======
-from dualgap.estimators.one_class_svm import SVDD, OneClassSVM
-from dualgap.estimators.svc import SVC, NuSVC
-from dualgap.estimators.svr import SVR, NuSVR
-
-__all__ = ["SVC", "SVDD", "SVR", "LinearSVC", "LinearSVR", "LogisticRegression", "NuSVC", "NuSVR", "OneClassSVM"]
->>>>>>> ab6dcc1 (Kernel machines: SVC, NuSVC, SVR, NuSVR, OneClassSVM and SVDD, each fit certified by a judge of its own)

@@ -112,7 +112,6 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
                 start=start,
                 callback=hook,
                 **common,
-                **self._solver_options(),
             )
             if watch:
                 watch.solved(k, result.coef, result.intercept)

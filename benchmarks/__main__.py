@@ -1,7 +1,8 @@
-"""`python -m benchmarks run [--full] [--section NAME ...]`, then `table` and `plot`: results go to bench-out/.
+"""`python -m benchmarks run [--full] [--section NAME ...]`, then `table`, `plot`, `pages`; results go to bench-out/.
 
 A section is a module here with SECTION (its title) and run(full) → a list of rows (dictionaries); it may have
-summary(rows) → lines. Real sets are used where DUALGAP_DATA names their folder, generated ones otherwise.
+summary(rows) → lines and plot(rows, path). Real sets are used where DUALGAP_DATA names their folder, generated ones
+otherwise.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import report
+from . import pages, report
 
 OUT = Path("bench-out")
-SECTIONS = ("race", "easy", "hard", "algorithms_descent", "algorithms_newton", "kernel", "files", "lab")
+SECTIONS = ("race", "easy", "hard", "unscaled", "algorithms_descent", "algorithms_newton", "kernel", "files", "lab")
 
 
 def modules(names: list[str]) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def summary(module: Any, rows: list[dict[str, Any]]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("stages", nargs="+", choices=("run", "table", "plot"))
+    parser.add_argument("stages", nargs="+", choices=("run", "table", "plot", "pages"))
     parser.add_argument("--full", action="store_true", help="all sets and cells; hours, not minutes")
     parser.add_argument("--section", nargs="*", default=[], help="only these modules")
     options = parser.parse_args()
@@ -74,6 +75,11 @@ def main() -> None:
         print(text)
     if "plot" in options.stages:
         print(*report.plots(results, OUT), sep="\n")
+        for name in [n for n in found if hasattr(found[n], "plot")]:
+            found[name].plot(results[name]["rows"], OUT / f"{name}.png")
+            print(OUT / f"{name}.png")
+    if "pages" in options.stages:
+        pages.write(results, OUT)
 
 
 if __name__ == "__main__":

@@ -164,7 +164,8 @@ def test_the_registry_says_what_a_solver_is(solver):
     s = SOLVER[solver]
     assert s.summary.endswith(".") and s.source and "seed" in s.options
     with pytest.raises(dg.InvalidData, match="no option 'colour'"):
-        dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1], loss=s.losses[0]), solver=solver, colour=1)
+        problem = dg.Problem([[1.0], [-1.0]], [1, -1], loss=s.losses[0], intercept=s.intercepts[0])
+        dg.solve(problem, solver=solver, colour=1)
 
 
 def test_an_unknown_solver_names_the_known_ones():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,9 @@ class Problem:
         **loss_parameters: float,
     ) -> None:
         self.X = X
+        began = time.perf_counter()
         self._matrix = as_matrix(X)
+        self._looking = time.perf_counter() - began  # seconds of a pass over the data, as this machine is today
         self.loss = loss
         entry = loss_named(loss)
         self._parameter = entry.parameter_value(loss_parameters)

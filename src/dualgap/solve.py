@@ -103,7 +103,7 @@ def solve(
         callback=(lambda *moment: any([hook(*moment) for hook in hooks])) if hooks else None,
         give_up=stop.is_set if (stop := give_up.get()) else None,
     )
-    control.expect_judging(3e-9 * problem._matrix.entries)
+    control.expect_judging(_judging(problem, max_time))
     try:
         answer = chosen.run(problem, control, begin, options)
         if not answer.judged and problem.kind == "linear":
@@ -135,6 +135,12 @@ def solve(
         why=answer.why,
         threshold=answer.threshold,
     )
+
+
+def _judging(problem: Any, max_time: float | None) -> float:
+    """Seconds that the first judging will take: three times the look at the data took, or a guess from its size."""
+    guess = max(3e-9 * float(problem._matrix.entries), 3 * float(getattr(problem, "_looking", 0.0)))
+    return guess if max_time is None else min(guess, 0.8 * float(max_time))
 
 
 def _aim(problem: Problem, solver: str, tol: float) -> float:

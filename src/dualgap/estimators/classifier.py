@@ -57,7 +57,9 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
         started = time.perf_counter()
         self._check_supported()
         X, y, sample_weight = self._validated(X, y, sample_weight, numeric=False)
+        looking = -time.perf_counter()
         matrix = as_matrix(X)
+        looking += time.perf_counter()
         self.classes_, codes = encode(y)
         factors = class_factors(self.class_weight, self.classes_, codes, y, sample_weight)
         positives = [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
@@ -66,7 +68,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
         if watched(self):
             reconstruct = partial(self._attributes, shape=shape, dtype=dtype)
             watch = Watch(self, X, y, sample_weight, len(positives), reconstruct)
-        problem = partial(self._problem, X, matrix, codes, factors, sample_weight)
+        problem = partial(self._problem, matrix, looking, codes, factors, sample_weight)
         problems: list[Callable[[], Problem]] = [partial(problem, k) for k in positives]
         results = self._solved(problems, X, matrix.entries, started, watch)
         self._keep(results)
@@ -76,7 +78,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
         return self
 
     def _problem(
-        self, X: Any, matrix: Any, codes: Codes, factors: Array | None, sample_weight: Array | None, k: int
+        self, matrix: Any, looking: float, codes: Codes, factors: Array | None, sample_weight: Array | None, k: int
     ) -> Problem:
         """Class k against the rest."""
         y = signs(codes, k)
@@ -87,7 +89,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
                 f"Every row that counts is on one side of class {self.classes_[k]!r} (the others have weight 0): "
                 "a free intercept would go to infinity; drop that class or use intercept='regularized'."
             )
-        return Problem(
+        problem = Problem(
             matrix,
             y,
             loss=self._loss_name(),
@@ -96,6 +98,8 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
             intercept=mode,
             intercept_scaling=self.intercept_scaling,
         )
+        problem._looking = looking
+        return problem
 
     def _attributes(self, points: dict[int, tuple[Array, float]], shape: tuple[int, int], dtype: Any) -> dict[str, Any]:
         """``coef_`` and ``intercept_`` from the points found so far; the others are zero."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +110,8 @@ def _curves(axes: Any, panel: Panel) -> None:
         dash = (0, (2, 2)) if curve.theory else palette.DASHES[curve.style % len(palette.DASHES)]
         width = 0.9 if curve.theory else 1.6
         axes.plot(curve.x, curve.y, color=colour, linestyle=dash, linewidth=width, solid_capstyle="round")
-        if curve.mark:
-            _bars(axes, curve, colour)
+        if curve.mark or _short(curve):
+            _bars(axes, curve if curve.mark else _end(curve), colour)
         elif curve.low is not None and curve.high is not None:
             axes.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.16, linewidth=0)
     axes.set_ylim(*_limits(panel, shown))
@@ -119,6 +120,15 @@ def _curves(axes: Any, panel: Panel) -> None:
     if panel.flip:
         axes.invert_xaxis()
     _label_ends(axes, shown)
+
+
+def _short(curve: Curve) -> bool:
+    """A curve that would be a speck: a fit that was judged once."""
+    return len(curve.x) < 2 or curve.x[-1] <= 1.05 * curve.x[0]
+
+
+def _end(curve: Curve) -> Curve:
+    return replace(curve, x=list(curve.x[-1:]), y=list(curve.y[-1:]), low=None, high=None)
 
 
 def _bars(axes: Any, curve: Curve, colour: str) -> None:
@@ -248,7 +258,7 @@ def tick(value: float, scale: str, unit: str) -> str:
     if unit == "%":
         return f"{100 * value:.3g} %"
     if scale == "log" and value > 0 and not 1e-2 < value < 1e5:
-        power = round(np.log10(value))
+        power = int(np.floor(np.log10(value) + 1e-9))
         first = value / 10.0**power
         head = "" if abs(first - 1) < 1e-6 else f"{first:.2g}·"
         return f"{head}10{str(power).translate(SUPERSCRIPT)}"

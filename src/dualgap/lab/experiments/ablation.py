@@ -61,11 +61,11 @@ EXPERIMENT = Experiment(
     data=(Sample("a9a"), Sample("w8a"), Sample("20news", positive=0, label="20news, one class")),
     problems=tuple({"loss": loss, "C": 1.0} for loss in LOSSES),
     methods=METHODS,
-    settings=({"tol": 1e-6, "max_time": 40.0},),
+    settings=({"tol": 1e-6, "max_time": 10.0},),
     measure=fit,
     panels=panels,
     checks=checks,
-    repeats=3,
+    repeats=2,
     timeout=120,
     quick={
         "data": (

@@ -52,11 +52,11 @@ EXPERIMENT = Experiment(
         Sample("covtype.binary.scale", rows=50_000, test=20_000, label="covtype, 50,000 rows"),
     ),
     methods=METHODS,
-    settings=({"tol": 1e-4, "max_time": 40.0},),
+    settings=({"tol": 1e-4, "max_time": 12.0},),
     measure=fit,
     panels=panels,
     checks=checks,
-    repeats=5,
+    repeats=4,
     timeout=150,
     quick={
         "data": (

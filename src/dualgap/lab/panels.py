@@ -132,7 +132,8 @@ def band(lines: Sequence[tuple[Any, Any]], *, floor: float, lowest: bool, count:
     Between two judged moments a line is drawn straight in the logarithms; one that has ended stays where it ended.
     """
     clean = [_positive_part(x, np.minimum.accumulate(y) if lowest else y, floor, lowest) for x, y in lines]
-    start, end = min(x[0] for x, _ in clean), float(np.median([x[-1] for x, _ in clean]))
+    end = float(np.median([x[-1] for x, _ in clean]))
+    start = min(max(x[0] for x, _ in clean), end)  # where all of them have been judged once
     grid = np.geomspace(start, max(end, start * 1.01), count)
     table = np.array([np.interp(np.log(grid), np.log(x), y, left=np.nan) for x, y in clean])
     enough = np.isfinite(table).sum(axis=0) * 2 >= len(lines)

@@ -51,7 +51,8 @@ def _certify_one_class(model: Any, case: Case, problem: Any) -> tuple[Any, float
     """Theirs has Σα = νn; ours has Σα = 1."""
     scale = 1 / (case.problem["nu"] * case.X.shape[0])
     dual = np.zeros(case.X.shape[0])
-    dual[model.support_] = scale * np.ravel(model.dual_coef_)
+    weights = model.dual_coef_.toarray() if hasattr(model.dual_coef_, "toarray") else model.dual_coef_
+    dual[model.support_] = scale * np.ravel(weights)
     coef = np.ravel(case.X.T @ dual)
     return None, 0.0, dg.certify(problem, coef, scale * -float(np.ravel(model.intercept_)[0]), dual)
 

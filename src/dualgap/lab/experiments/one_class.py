@@ -86,7 +86,7 @@ EXPERIMENT = Experiment(
     quick={
         "data": (
             Sample("a9a", rows=4000, label="a9a, 4,000 rows"),
-            Sample("20news", rows=2000, label="20news, 2,000 rows"),
+            Sample("20news", rows=1000, label="20news, 1,000 rows"),
         ),
         "settings": ({"tol": 1e-3, "max_time": 2.0},),
         "repeats": 1,

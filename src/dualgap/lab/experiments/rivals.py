@@ -64,7 +64,8 @@ def checks(records: Records) -> list[Check]:
         lost = never(records, rival, loss, 1e-3)
         if lost:
             total = len(records.where(method=rival, loss=loss))
-            number = f"{check.number}; {rival} does not get there in {lost} of {total} cells"
+            number = f"{rival} does not get to 10⁻³ in {lost} of {total} cells"
+            number = number if check.holds is None else f"{check.number}; {number}"
             check = Check(claim, True if check.holds is None else check.holds, number)
         found.append(check)
     early, late = (by_ratio(against(records, "TRON", level), "DCD", "TRON", "") for level in (1e-1, 1e-6))

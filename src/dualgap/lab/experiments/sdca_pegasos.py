@@ -99,7 +99,7 @@ def checks(records: Records) -> Sequence[Check]:
 
 def _race(records: Records, level: float, fast: Method, slow: Method) -> Check:
     times = reached(records, level)
-    keys = {key(row) for row in records.done}
+    keys = {k for k, name in times if name in (fast.title, slow.title)}  # where one of the two got there
     won = sum(times.get((k, fast.title), np.inf) < times.get((k, slow.title), np.inf) for k in keys)
     pairs = [
         times[k, slow.title] / times[k, fast.title]
@@ -107,8 +107,10 @@ def _race(records: Records, level: float, fast: Method, slow: Method) -> Check:
         if (k, slow.title) in times and (k, fast.title) in times
     ]
     claim = f"{fast.title} is first at a relative distance of {power(level)}."
+    if not keys:
+        return Check(claim, None, f"neither got to {power(level)}")
     lost = sum((k, slow.title) not in times for k in keys)
-    text = f"{fast.title} first in {won} of {len(keys)}"
+    text = f"{fast.title} is first at {power(level)} in {won} of {len(keys)} fits"
     text += f", {number(geometric_mean(pairs))} times as fast where both get there" if pairs else ""
     text += f"; {slow.title} does not get to {power(level)} in {lost}" if lost else ""
     return Check(claim, won * 2 > len(keys), text)

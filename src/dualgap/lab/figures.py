@@ -48,7 +48,7 @@ def draw_all(panels: Sequence[Panel], name: str, folder: Path) -> list[str]:
     if not shown:
         return []
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
-        together = _figure(shown, columns=min(len(shown), 3))
+        together = _figure(shown, columns=2 if len(shown) == 4 else min(len(shown), 3))
         (folder / f"{name}.svg").write_text(_alone(_svg(together)), encoding="utf-8")
         together.savefig(folder / f"{name}.png", dpi=160)
     inline = []
@@ -81,7 +81,9 @@ def _right_margin(panel: Panel) -> float:
 
 
 def _left_margin(panel: Panel) -> float:
-    return 0.2 + CHARACTER * max(len(dot.label) for dot in panel.dots) if panel.dots else 0.66
+    if not panel.dots:
+        return 0.82 if panel.yunit == "s" else 0.7  # "100 ms" is wider than "10⁻³"
+    return 0.2 + CHARACTER * max(len(dot.label) for dot in panel.dots)
 
 
 def _panel(axes: Any, panel: Panel) -> None:

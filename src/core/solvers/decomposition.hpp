@@ -6,7 +6,7 @@
 namespace dualgap {
 
 struct DecompositionOptions : PairOptions {
-  Index working_set = 256;  // q
+  Index working_set = 1024;  // q
 };
 
 void decomposition(const KernelProblem& problem, Answer& answer, const DecompositionOptions& options,

@@ -28,7 +28,7 @@ SOLVER = Solver(
     losses=tuple(loss.name for loss in _losses() if loss.name != "logistic"),
     intercepts=("free",),
     run=run,
-    options={"working_set": 256, "shrinking": True, "cache_size": 200.0, "precomputed": False, "seed": 0},
+    options={"working_set": 1024, "shrinking": True, "cache_size": 200.0, "precomputed": False, "seed": 0},
     threaded=True,
     problems=("linear", "kernel"),
     memory="cache_size MB of kernel rows, a float32 copy of X, 80 bytes a row",

@@ -234,13 +234,15 @@ class TrustRegion {
   /// Steihaug's conjugate gradients for Hs = −g inside ‖s‖_M ≤ Δ; r_ is left as −g − Hs.
   Model conjugate_gradients() {
     const double share_left = std::min(options_.forcing, std::sqrt(norm_g_ / norm_first_));
-    const double enough = 0.05 * control_.tol * std::abs(value_);
+    // a free intercept's dual point is repaired, so there the residual does not tell the gap
+    const double enough = last_.penalty > 0 ? 0.05 * control_.tol * std::abs(value_) * strictness_ : 0.0;
     std::fill(s_.begin(), s_.end(), 0.0);
     for (Index j = 0; j <= p_; ++j) r_[j] = -g_[j];
     double rz = scaled(r_, d_), size = 0, sd = 0, dd = rz;  // inner products in M: (s,s), (s,d), (d,d)
     Model model{0, 0, false};
     for (Index k = 0; k < options_.max_inner && !model.cut; ++k) {
-      if (std::sqrt(rz) <= share_left * norm_g_ || 0.5 * dot(r_, r_) <= enough) break;
+      if (k > 0 && (std::sqrt(rz) <= share_left * norm_g_ || 0.5 * dot(r_, r_) <= enough)) break;
+      if (rz <= 0) break;
       if (control_.look() || control_.epochs_left(epochs_) <= 0) break;
       multiply(d_, hd_);
       const double curvature = dot(d_, hd_), room = std::max(delta_ * delta_ - size, 0.0);
@@ -339,6 +341,7 @@ class TrustRegion {
 
   /// Is the judge to be asked now, and what does he say? True: leave.
   bool decide(Answer& answer) {
+    if (control_.stopped()) return true;
     const double gap = 0.5 * penalty(g_, g_), size = std::max(std::abs(value_), 1e-300);
     double best = gap;
     use_foretold_ = false;

@@ -92,6 +92,10 @@ def test_query_ids():
     assert dg.load_svmlight(b"1 1:1\n", query_id=True)[2].size == 0
     with pytest.raises(dg.FormatError, match=r"line 2, .*found no qid"):
         dg.load_svmlight(b"1 qid:1 1:1\n2 1:1\n", query_id=True)
+    with pytest.raises(dg.FormatError, match=r"line 2, .*found no qid"):  # before the bad line behind it
+        dg.load_svmlight(b"1 qid:1 1:1\n2 1:1\n1 qid:1 x\n", query_id=True)
+    with pytest.raises(dg.FormatError, match=r"line 30001, .*found no qid"):  # in another piece than the first row
+        dg.load_svmlight(b"1 qid:1 1:1\n" * 30_000 + b"1 1:1\n1 qid:1 1:1\n", query_id=True)
     with pytest.raises(dg.FormatError, match=r"line 3, .*found a qid"):
         dg.load_svmlight(b"1 1:1\n1\n2 qid:3 1:1\n", query_id=True)
 

@@ -279,17 +279,22 @@ class Reader {
   /// True, with the fault, when the piece has a bad line.
   bool refuse(const Piece& piece) {
     fault_ = piece.fault;
-    if (!fault_ && reading_.format.queries) {
-      const Index with = piece.first_with_query, without = piece.first_without_query;
-      if (with >= 0 && (without_query_ || (without >= 0 && without < with)))
-        fault_ = Fault{with + 1, 1, "a qid", "none, because the lines before have none"};
-      else if (without >= 0 && (with_query_ || with >= 0))
-        fault_ = Fault{without + 1, 1, "no qid", "one, because the lines before have one"};
-      with_query_ |= with >= 0;
-      without_query_ |= without >= 0;
-    }
+    if (reading_.format.queries) check_queries(piece);
     if (fault_) fault_->line += table_.lines;
     return fault_.has_value();
+  }
+
+  /// The first row of the text says whether rows have a qid; the first that differs is at fault.
+  void check_queries(const Piece& piece) {
+    const Index with = piece.first_with_query, without = piece.first_without_query;
+    if (!queries_decided_ && (with >= 0 || without >= 0)) {
+      queries_decided_ = true;
+      with_query_ = with >= 0 && (without < 0 || with < without);
+    }
+    const Index odd = with_query_ ? without : with;
+    if (odd < 0 || (fault_ && fault_->line < odd + 1)) return;  // on the same line the qid comes first
+    fault_ = with_query_ ? Fault{odd + 1, 1, "no qid", "one, because the lines before have one"}
+                         : Fault{odd + 1, 1, "a qid", "none, because the lines before have none"};
   }
 
   void advance(const Piece& piece) {
@@ -390,7 +395,7 @@ class Reader {
   Index next_ = 0, starts_ = 0;
   Table table_;
   Carry carry_;
-  bool with_query_ = false, without_query_ = false;
+  bool queries_decided_ = false, with_query_ = false;
   std::optional<Fault> fault_;
   std::exception_ptr error_;
   std::atomic<bool> stopped_{false};

@@ -190,29 +190,31 @@ def _quadratic_optimum(case: Case) -> float:
     parameter = next(iter(case.parameters.values()), 0.0)
     if case.loss in ("squared", "huber"):
         return _residual_optimum(A, y, c, penalty, parameter if case.loss == "huber" else np.inf)
-    n, zero, one = len(y), sp.csc_matrix((len(y), len(y))), sp.identity(len(y))
-    margin = sp.csc_matrix(-y[:, None] * A)  # −yz
-    score = sp.csc_matrix(A)
-    none = sp.csc_matrix((n, A.shape[1]))
-    # rows of G, h with G(u, s, t) ≤ h; the cost of s is linear `cs` and quadratic `qs`, likewise t
-    if case.loss in ("hinge", "squared_hinge", "smoothed_hinge"):
-        smooth = case.loss == "smoothed_hinge"
-        G = [[margin, -one, -one if smooth else zero], [none, -one, zero], [none, zero, -one]]
-        h = [-np.ones(n), np.zeros(n), np.zeros(n)]
-        cs = c if case.loss != "squared_hinge" else 0 * c
-        qs, qt = (0 * c, c / parameter) if smooth else (2 * (c - cs), 0 * c)
-        ct = 0 * c
+    if case.loss == "squared_epsilon_insensitive":
+        return _tube_optimum(A, y, c, penalty, parameter)
+    n, one = len(y), sp.identity(len(y))
+    zero, none = sp.csc_matrix((n, n)), sp.csc_matrix((n, A.shape[1]))
+    margin, score = sp.csc_matrix(-y[:, None] * A), sp.csc_matrix(A)  # −yz, z
+    # rows of G, h with G(u, slacks) ≤ h; the slacks' linear and quadratic costs. No variable and no sign that the loss
+    # does not need: Clarabel stops early where multipliers are not unique
+    if case.loss == "hinge":
+        G, h = [[margin, -one], [none, -one]], [-np.ones(n), np.zeros(n)]
+        linear, quadratic = [c], [0 * c]
+    elif case.loss == "squared_hinge":
+        G, h = [[margin, -one]], [-np.ones(n)]
+        linear, quadratic = [0 * c], [2 * c]
+    elif case.loss == "smoothed_hinge":
+        G, h = [[margin, -one, -one], [none, -one, zero]], [-np.ones(n), np.zeros(n)]
+        linear, quadratic = [c, 0 * c], [0 * c, c / parameter]
     elif case.loss == "pinball":
-        G = [[-parameter * score, -one, zero], [(1 - parameter) * score, -one, zero]]
-        h = [-parameter * y, (1 - parameter) * y]
-        cs, qs, ct, qt = c, 0 * c, 0 * c, 0 * c
+        G, h = [[-parameter * score, -one], [(1 - parameter) * score, -one]], [-parameter * y, (1 - parameter) * y]
+        linear, quadratic = [c], [0 * c]
     else:
-        G = [[-score, -one, zero], [score, -one, zero], [none, -one, zero]]
+        G = [[-score, -one], [score, -one], [none, -one]]
         h = [parameter - y, parameter + y, np.zeros(n)]
-        square = case.loss.startswith("squared")
-        cs, qs, ct, qt = (0 * c, 2 * c, 0 * c, 0 * c) if square else (c, 0 * c, 0 * c, 0 * c)
-    P = sp.diags(np.concatenate([penalty, qs, qt]))
-    q = np.concatenate([np.zeros(A.shape[1]), cs, ct])
+        linear, quadratic = [c], [0 * c]
+    P = sp.diags(np.concatenate([penalty, *quadratic]))
+    q = np.concatenate([np.zeros(A.shape[1]), *linear])
     return clarabel_minimum(P, q, sp.bmat(G, format="csc"), np.concatenate(h))
 
 
@@ -228,6 +230,16 @@ def _residual_optimum(A: np.ndarray, y: np.ndarray, c: np.ndarray, penalty: np.n
     q = np.concatenate([np.zeros(p + n), delta * c])
     G = sp.bmat([[-sp.csc_matrix(A), -one, -one], [sp.csc_matrix(A), one, -one]], format="csc")
     return clarabel_minimum(P, q, G, np.concatenate([-y, y]))
+
+
+def _tube_optimum(A: np.ndarray, y: np.ndarray, c: np.ndarray, penalty: np.ndarray, epsilon: float) -> float:
+    """Squared ε-insensitive: y − z = s + t with cost s² and t in [−ε, ε]."""
+    n, p = A.shape
+    one, none = sp.identity(n), sp.csc_matrix((n, p + n))
+    P = sp.diags(np.concatenate([penalty, 2 * c, np.zeros(n)]))
+    equal = sp.bmat([[sp.csc_matrix(A), one, one]], format="csc")
+    G = sp.bmat([[none, one], [none, -one]], format="csc")
+    return clarabel_minimum(P, np.zeros(p + 2 * n), G, np.full(2 * n, epsilon), equal, y)
 
 
 def clarabel_minimum(

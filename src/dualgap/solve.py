@@ -106,7 +106,7 @@ def solve(
     control.expect_judging(_judging(problem, max_time))
     try:
         answer = chosen.run(problem, control, begin, options)
-        if not answer.judged and problem.kind == "linear":
+        if not answer.judged and problem.kind != "kernel":
             control.ask(
                 problem._core,
                 answer.solver,
@@ -146,7 +146,7 @@ def _judging(problem: Any, max_time: float | None) -> float:
 def _aim(problem: Problem, solver: str, tol: float) -> float:
     """What a fit aims at. Below some thousand entries "auto" goes on to the limits of floating point: that costs
     microseconds, and then weights and repetitions, or rows in another order, agree to the last digits."""
-    tiny = solver == "auto" and problem._matrix.entries <= TINY and problem.n_cols <= 256
+    tiny = solver == problem.default_solver == "auto" and problem._matrix.entries <= TINY and problem.n_cols <= 256
     return min(tol, 1e-15) if tiny else tol
 
 

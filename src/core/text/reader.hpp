@@ -4,7 +4,7 @@
 // same way), parse them side by side into small buffers that stay in the cache, and put what they found in its place
 // in order of the pieces. So the arrays are written once, the first bad line wins whoever meets it, and beyond the
 // result there are only the buffers. Files are read rather than mapped: a mapped file that somebody cuts short kills
-// the process, and mapped pages count as memory of ours; from the page cache both are equally fast.
+// the process, and mapped pages count as memory of ours.
 #pragma once
 
 #include <atomic>

@@ -45,12 +45,14 @@ nb::dict run_sdca(const BoundProblem& problem, BoundControl& control, const std:
 }
 
 nb::dict run_newton(const BoundProblem& problem, BoundControl& control, const std::optional<InVector>& beta,
-                    const std::optional<InVector>& w, double b, double memory, double q, double shrink, double inner) {
+                    const std::optional<InVector>& w, double b, double memory, double q, double shrink, double inner,
+                    bool sampling) {
   NewtonOptions options;
   options.memory = memory;
   options.q = q;
   options.shrink = shrink;
   options.inner = inner;
+  options.sampling = sampling;
   const Blas& blas = scipy_blas();
   Answer answer = start_from(beta, w, b);
   unlocked(control, [&](Control& c) { newton(problem.problem, answer, options, blas, c); });
@@ -63,7 +65,7 @@ void bind_solvers(nb::module_& m) {
   m.def("dcd", &run_dcd, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("b"), nb::arg("order"),
         nb::arg("shrinking"), nb::arg("stopping"), nb::arg("kkt_tolerance"), nb::arg("patience"), nb::arg("seed"));
   m.def("newton", &run_newton, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("w").none(),
-        nb::arg("b"), nb::arg("memory"), nb::arg("q"), nb::arg("shrink"), nb::arg("inner"));
+        nb::arg("b"), nb::arg("memory"), nb::arg("q"), nb::arg("shrink"), nb::arg("inner"), nb::arg("sampling"));
   m.def("sdca", &run_sdca, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("order"),
         nb::arg("begin"), nb::arg("output"), nb::arg("seed"));
 }

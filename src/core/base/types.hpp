@@ -1,6 +1,7 @@
 // The words every room shares: sizes, spans, small value types.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,7 +18,7 @@ inline constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() /
 
 struct Interval {
   double low, high;
-  double clip(double x) const { return x < low ? low : x > high ? high : x; }
+  double clip(double x) const { return std::min(std::max(x, low), high); }
 };
 
 enum class Intercept { none, regularized, free };

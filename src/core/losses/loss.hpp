@@ -40,8 +40,8 @@ double young(const Loss& loss, double y, double c, double beta, double z) {
 /// Curvature 0 sends the row to the end the pull points to.
 inline Step bounded_step(double beta, double pull, double curvature, Interval box) {
   if (curvature <= 0) return {pull > 0 ? box.high : pull < 0 ? box.low : box.clip(beta), 0.0};
-  const double free = beta + pull / curvature;
-  return {box.clip(free), free > box.low && free < box.high ? 1 / curvature : 0.0};
+  const double inverse = 1 / curvature, free = beta + pull * inverse;  // without branches: who is where is chance
+  return {box.clip(free), (free > box.low) & (free < box.high) ? inverse : 0.0};
 }
 
 /// The slack of a row in a box: `pull` is the gradient of the dual at β.
@@ -53,7 +53,7 @@ inline double box_slack(double beta, double pull, Interval box) {
 }
 
 /// The box of a margin loss: a = yβ in [0, c].
-inline Interval margin_box(double y, double c) { return y > 0 ? Interval{0, c} : Interval{-c, 0}; }
+inline Interval margin_box(double y, double c) { return {std::min(y * c, 0.0), std::max(y * c, 0.0)}; }
 
 inline double soft(double x, double t) { return x > t ? x - t : x < -t ? x + t : 0.0; }
 

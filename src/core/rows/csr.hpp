@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/types.hpp"
+#include "rows/sample.hpp"
 #include "simd/table.hpp"
 
 namespace dualgap {
@@ -16,8 +17,11 @@ struct Pattern {
   const void* starts;  // rows + 1 offsets
   const void* indices;
   bool wide_starts, wide_indices;
+  Sample sample{};
 
-  Index start(Index i) const {
+  Index start(Index i) const { return offset(sample(i)); }
+  Index end(Index i) const { return offset(sample(i) + 1); }
+  Index offset(Index i) const {
     return wide_starts ? static_cast<const std::int64_t*>(starts)[i] : static_cast<const std::int32_t*>(starts)[i];
   }
   Index column(Index k) const {
@@ -27,7 +31,7 @@ struct Pattern {
   const std::int64_t* wide(Index k) const { return static_cast<const std::int64_t*>(indices) + k; }
 
   void prefetch_place(Index i) const {
-    __builtin_prefetch(static_cast<const char*>(starts) + i * (wide_starts ? 8 : 4));
+    __builtin_prefetch(static_cast<const char*>(starts) + sample(i) * (wide_starts ? 8 : 4));
   }
 };
 
@@ -70,11 +74,16 @@ class CsrRows {
 
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
-  Index entries(Index i) const { return pattern_.start(i + 1) - pattern_.start(i); }
-  Index entries() const { return pattern_.start(rows_) - pattern_.start(0); }
+  Index entries(Index i) const { return pattern_.end(i) - pattern_.start(i); }
+  Index entries() const { return rows_ > 0 ? pattern_.end(rows_ - 1) / pattern_.sample.step() : 0; }
+  CsrRows thinned(Sample sample) const {
+    Pattern fewer = pattern_;
+    fewer.sample = sample;
+    return CsrRows(values_, fewer, rows_ / sample.step(), cols_);
+  }
 
   double dot(Index i, const double* w) const {
-    const Index k = pattern_.start(i), n = pattern_.start(i + 1) - k;
+    const Index k = pattern_.start(i), n = pattern_.end(i) - k;
     if (!pattern_.wide_indices) return values_.dot(*simd_, k, pattern_.narrow(k), w, n);
     const std::int64_t* j = pattern_.wide(k);
     double a = 0, b = 0;
@@ -93,7 +102,7 @@ class CsrRows {
   }
   template <class F>
   void view(Index i, F f) const {
-    const Index k = pattern_.start(i), n = pattern_.start(i + 1) - k;
+    const Index k = pattern_.start(i), n = pattern_.end(i) - k;
     if (pattern_.wide_indices)
       f(View<std::int64_t>{values_, pattern_.wide(k), k, n});
     else
@@ -101,7 +110,7 @@ class CsrRows {
   }
 
   void prefetch(Index i) const {
-    const Index k = pattern_.start(i), n = pattern_.start(i + 1) - k;
+    const Index k = pattern_.start(i), n = pattern_.end(i) - k;
     if (pattern_.wide_indices)
       prefetch_bytes(pattern_.wide(k), n * 8);
     else

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/types.hpp"
+#include "rows/sample.hpp"
 #include "simd/table.hpp"
 
 namespace dualgap {
@@ -18,6 +19,11 @@ class DenseRows {
   Index cols() const { return cols_; }
   Index entries(Index) const { return cols_; }
   Index entries() const { return rows_ * cols_; }
+  DenseRows thinned(Sample sample) const {
+    DenseRows fewer(data_, rows_ / sample.step(), cols_, stride_);
+    fewer.sample_ = sample;
+    return fewer;
+  }
 
   double dot(Index i, const double* w) const {
     if constexpr (sizeof(T) == 8)
@@ -45,7 +51,7 @@ class DenseRows {
   }
   void prefetch_place(Index) const {}
 
-  const T* row(Index i) const { return data_ + i * stride_; }
+  const T* row(Index i) const { return data_ + sample_(i) * stride_; }
 
  private:
   struct View {
@@ -57,6 +63,7 @@ class DenseRows {
 
   const T* data_;
   Index rows_, cols_, stride_;
+  Sample sample_{};
   const simd::Table* simd_;
 };
 

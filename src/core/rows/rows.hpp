@@ -28,6 +28,11 @@ inline Index count_entries(const AnyRows& rows) {
   return std::visit([](const auto& r) { return r.entries(); }, rows);
 }
 
+/// A sample of the rows, in place.
+inline AnyRows thinned(const AnyRows& rows, Sample sample) {
+  return std::visit([&](const auto& r) -> AnyRows { return r.thinned(sample); }, rows);
+}
+
 /// ‖xᵢ‖², in four sums so that no addition waits for the one before.
 template <class Rows>
 double squared_norm(const Rows& rows, Index i) {

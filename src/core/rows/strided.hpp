@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/types.hpp"
+#include "rows/sample.hpp"
 
 namespace dualgap {
 
@@ -17,9 +18,14 @@ class StridedRows {
   Index cols() const { return cols_; }
   Index entries(Index) const { return cols_; }
   Index entries() const { return rows_ * cols_; }
+  StridedRows thinned(Sample sample) const {
+    StridedRows fewer(data_, rows_ / sample.step(), cols_, row_stride_, col_stride_);
+    fewer.sample_ = sample;
+    return fewer;
+  }
 
   double dot(Index i, const double* w) const {
-    const T* x = data_ + i * row_stride_;
+    const T* x = data_ + sample_(i) * row_stride_;
     double a = 0, b = 0;
     Index j = 0;
     for (; j + 2 <= cols_; j += 2) {
@@ -30,16 +36,16 @@ class StridedRows {
     return a + b;
   }
   void add(Index i, double a, double* w) const {
-    const T* x = data_ + i * row_stride_;
+    const T* x = data_ + sample_(i) * row_stride_;
     for (Index j = 0; j < cols_; ++j) w[j] += a * static_cast<double>(x[j * col_stride_]);
   }
   template <class F>
   void view(Index i, F f) const {
-    f(View{data_ + i * row_stride_, cols_, col_stride_});
+    f(View{data_ + sample_(i) * row_stride_, cols_, col_stride_});
   }
 
   void prefetch(Index i) const {
-    const T* x = data_ + i * row_stride_;
+    const T* x = data_ + sample_(i) * row_stride_;
     for (Index j = 0; j < std::min<Index>(cols_, 64); ++j) __builtin_prefetch(x + j * col_stride_);
   }
   void prefetch_place(Index) const {}
@@ -54,6 +60,7 @@ class StridedRows {
 
   const T* data_;
   Index rows_, cols_, row_stride_, col_stride_;
+  Sample sample_{};
 };
 
 }  // namespace dualgap

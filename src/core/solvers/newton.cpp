@@ -7,6 +7,10 @@
 // loop: semismooth Newton (Li, Sun, Toh 2018; Yan, Li 2020; Niu et al. 2022) with an exact line search. Only rows in
 // the zone, where slope > 0, are in the Hessian. For smooth losses q = 0 and this is Newton's method.
 //
+// Two things make it cheap where there are many more rows than columns. It starts on one row in 4ᵏ (their costs times
+// 4ᵏ) and works its way down to all rows, each level only as exactly as its sample can be; and the Hessian may come
+// from a sample of the zone, with the gradient exact and the line search as the guard.
+//
 // What the easy version gets wrong: the line search must never pass the minimum along the ray; q must start no smaller
 // than the mean squared row, or a huge C never gets off the first kink; q must not shrink twice without a step between.
 //
@@ -17,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "solvers/newton_system.hpp"
@@ -26,6 +31,12 @@ namespace dualgap {
 namespace {
 
 double squared(ConstVector w) { return std::inner_product(w.begin(), w.end(), w.begin(), 0.0); }
+
+/// Where a level ended: what the next one starts from.
+struct Level {
+  std::vector<double> w;
+  double b = 0, q = 0;
+};
 
 template <class Loss>
 class Newton {
@@ -46,42 +57,100 @@ class Newton {
         grad_(p_ + (ones_ ? 1 : 0)),
         move_(grad_.size()) {}
 
-  void run(Answer& answer) {
-    start(answer);
-    while (evaluate()) {
+  /// From a dual point (with w where it is known), or from nothing.
+  void start(const Answer& answer) {
+    prepare(answer.w, ones_ ? answer.b : 0.0);
+    if (!answer.beta.empty()) {
+      center_ = answer.beta;
+      make_feasible(problem_, center_);
+    }
+    best_beta_ = center_;
+    if constexpr (!Loss::smooth) q_ = options_.q > 0 ? options_.q : first_q();
+  }
+
+  /// From the level before. Its scores are off by about √(d/m) of their spread, m its rows: the zone is made as wide as
+  /// that part of the rows, and the centre is what the loss so smoothed around the middle of each box says.
+  void start(const Level& level, Index rows_before) {
+    prepare(level.w, level.b);
+    if constexpr (!Loss::smooth) {
+      const double doubt = std::sqrt(static_cast<double>(grad_.size()) / static_cast<double>(rows_before));
+      q_ = q_for_zone(level.q, std::min(doubt, 0.5));
+      for (Index i = 0; i < n_; ++i) center_[i] = middle(i, q_).beta;
+    }
+    best_beta_ = center_;
+  }
+
+  /// A level on a sample: until its gap is within `goal`, without the judge.
+  Level sample(double goal) {
+    bool going = evaluate(0.0) && combine(0.0);
+    while (going) {
+      keep_best();
+      if (gap_ <= goal || idle_ > 10 || steps_ > 60) break;
+      going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
+    }
+    return {best_w_, best_b_, q_};
+  }
+
+  void run(Answer& answer, double epochs) {
+    epochs_ += epochs;
+    bool going = evaluate(0.0) && combine(0.0);
+    while (going) {
       keep_best();
       if (decide(answer)) break;
-      if (outer_step()) continue;
-      if (!newton_step()) break;
+      going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
     }
     finish(answer);
   }
 
+  double epochs() const { return epochs_; }
+
  private:
-  /// Sums over rows at the present scores.
+  /// Sums over rows at the scores z + t·ray.
   struct Sums {
-    double loss = 0, dual = 0, beta = 0, size = 0;
-    Index changed = 0;
+    double loss = 0, dual = 0, beta = 0, size = 0, along = 0;
+    void add(const Sums& s) {
+      loss += s.loss;
+      dual += s.dual;
+      beta += s.beta;
+      size += s.size;
+      along += s.along;
+    }
   };
 
-  void start(const Answer& answer) {
-    w_ = answer.w.empty() ? std::vector<double>(p_) : answer.w;
-    b_ = ones_ ? answer.b : 0.0;
-    const bool warm = !answer.beta.empty();
-    center_ = warm ? answer.beta : std::vector<double>(n_);
-    make_feasible(problem_, center_);
-    beta_.assign(n_, 0.0);
-    slope_.resize(n_);
-    ray_.resize(n_);
-    z_.resize(n_);
+  void prepare(const std::vector<double>& w, double b) {
+    w_ = w.empty() ? std::vector<double>(p_) : w;
+    b_ = b;
+    z_.assign(n_, 0.0);
+    for (auto* rows : {&ray_, &center_, &beta_, &slope_, &combined_}) rows->assign(n_, 0.0);
     v_.assign(p_, 0.0);
-    best_beta_ = center_;
     best_w_ = w_;
     best_b_ = b_;
-    const bool moved = warm || b_ != 0 || squared(w_) > 0;
-    if (moved && !passes_.scores(w_, b_, z_)) return;
-    epochs_ += moved;
-    if constexpr (!Loss::smooth) q_ = options_.q > 0 ? options_.q : first_q();
+    if (b_ != 0 || squared(w_) > 0) {
+      passes_.scores(w_, b_, z_);
+      epochs_ += 1;
+    }
+  }
+
+  /// The smoothed loss around the middle of the row's box, at its present score.
+  Step middle(Index i, double q) const {
+    const double y = problem_.y[i], c = problem_.cost(i);
+    const Interval box = loss_.box(y, c);
+    return loss_.prox(y, c, 0.5 * (box.low + box.high), z_[i], q);
+  }
+
+  /// A q near the given one for which about this part of the rows is in the zone.
+  double q_for_zone(double q, double part) const {
+    const Index step = std::max<Index>(1, n_ / 4000);
+    const auto wide = [&](double candidate) {
+      Index inside = 0, count = 0;
+      for (Index i = 0; i < n_; i += step, ++count) inside += middle(i, candidate).slope > 0;
+      return static_cast<double>(inside) >= part * static_cast<double>(count);
+    };
+    if (wide(q))
+      for (int k = 0; k < 60 && wide(0.5 * q); ++k) q *= 0.5;
+    else
+      for (int k = 0; k < 60 && !wide(q); ++k) q *= 2;
+    return q;
   }
 
   /// max(4·scale/C, mean ‖x‖²): the first makes the smoothed loss as wide as the targets, the second keeps a huge C
@@ -103,57 +172,64 @@ class Newton {
     return std::max({4 * mean_target * static_cast<double>(n_) / costs, squares / static_cast<double>(count), 1e-300});
   }
 
-  /// β, slope and all sums at z; v = Xᵀβ by the rows whose β changed. False: given up.
-  bool evaluate() {
+  /// β, slope and the sums at z + t·ray. False: given up.
+  bool evaluate(double t) {
     std::vector<Sums> parts(static_cast<std::size_t>(blocks_.count));
     control_.team.for_each(blocks_.count,
-                           [&](Index k) { parts[k] = evaluate_block(blocks_.begin(k), blocks_.end(k)); });
+                           [&](Index k) { parts[k] = evaluate_block(blocks_.begin(k), blocks_.end(k), t); });
     sums_ = {};
-    for (const Sums& part : parts) {
-      sums_.loss += part.loss;
-      sums_.dual += part.dual;
-      sums_.beta += part.beta;
-      sums_.size += part.size;
-      sums_.changed += part.changed;
+    for (const Sums& part : parts) sums_.add(part);
+    return !control_.look();
+  }
+
+  Sums evaluate_block(Index begin, Index end, double t) {
+    Sums s;
+    for (Index i = begin; i < end; ++i) {
+      const double y = problem_.y[i], c = problem_.cost(i), z = z_[i] + t * ray_[i];
+      const Step step = loss_.prox(y, c, center_[i], z, q_);
+      const double value = c > 0 ? c * loss_.value(y, z) : 0.0;
+      beta_[i] = step.beta;
+      slope_[i] = step.slope;
+      s.loss += value;
+      if constexpr (Loss::smooth)
+        s.dual += value + step.beta * z;  // Fenchel–Young is tight at q = 0
+      else
+        s.dual += loss_.dual(y, c, step.beta);
+      s.beta += step.beta;
+      s.size += std::abs(step.beta);
+      s.along += step.beta * ray_[i];
     }
-    if (!update_combination()) return false;
+    return s;
+  }
+
+  /// Takes the step t that was evaluated: z, v = Xᵀβ by the rows whose β changed, the gradient and both objectives.
+  bool combine(double t) {
+    std::vector<std::uint32_t> changed;
+    for (Index i = 0; i < n_; ++i) {
+      z_[i] += t * ray_[i];
+      ray_[i] = beta_[i] - combined_[i];  // the ray has been used: it holds the change of β
+      combined_[i] = beta_[i];
+      if (ray_[i] != 0) changed.push_back(static_cast<std::uint32_t>(i));
+    }
+    if (!update_combination(changed)) return false;
     for (Index j = 0; j < p_; ++j) grad_[j] = w_[j] - v_[j];
     if (ones_) grad_[p_] = reg_b_ * b_ - sums_.beta;
     primal_ = 0.5 * squared(w_) + 0.5 * reg_b_ * b_ * b_ + sums_.loss;
     dual_ = -0.5 * squared(v_) - 0.5 * problem_.scale2() * sums_.beta * sums_.beta + sums_.dual;
     if (free_) dual_ -= b_ * sums_.beta;  // what putting Σβ back to zero will cost: the free rows' gradient is b
-    return !control_.look();
+    return true;
   }
 
-  Sums evaluate_block(Index begin, Index end) {
-    Sums s;
-    for (Index i = begin; i < end; ++i) {
-      const double y = problem_.y[i], c = problem_.cost(i);
-      const Step step = loss_.prox(y, c, center_[i], z_[i], q_);
-      ray_[i] = step.beta - beta_[i];  // the ray is not needed now: it holds the change of β
-      s.changed += ray_[i] != 0;
-      beta_[i] = step.beta;
-      slope_[i] = step.slope;
-      s.loss += c > 0 ? c * loss_.value(y, z_[i]) : 0.0;
-      s.dual += loss_.dual(y, c, step.beta);
-      s.beta += step.beta;
-      s.size += std::abs(step.beta);
-    }
-    return s;
-  }
-
-  bool update_combination() {
-    if (2 * sums_.changed > n_ || ++updates_ % 16 == 0) {
+  bool update_combination(RowList changed) {
+    const Index count = static_cast<Index>(changed.size());
+    if (2 * count > n_ || ++updates_ % 16 == 0) {
       epochs_ += 1;
       return passes_.combination(beta_, v_);
     }
-    std::vector<std::uint32_t> changed;
-    for (Index i = 0; i < n_; ++i)
-      if (ray_[i] != 0) changed.push_back(static_cast<std::uint32_t>(i));
     std::vector<double> change(p_);
     if (!passes_.combination(changed, ray_, change)) return false;
     for (Index j = 0; j < p_; ++j) v_[j] += change[j];
-    epochs_ += static_cast<double>(changed.size()) / static_cast<double>(n_);
+    epochs_ += static_cast<double>(count) / static_cast<double>(n_);
     return true;
   }
 
@@ -213,10 +289,8 @@ class Newton {
   /// The next outer step where the inner problem is solved well enough. True: z is as it was, β is not.
   bool outer_step() {
     if (q_ == 0 || !moved_) return false;
-    const double inner = 0.5 * (squared(ConstVector(grad_).first(p_)) +
-                                (ones_ && !free_ ? problem_.scale2() * grad_[p_] * grad_[p_] : 0.0));
     const double goal = std::max(std::min(gap_, 1.0), control_.tol);
-    const bool solved = level(1e-3 * std::sqrt(goal)) && inner < options_.inner * goal * std::abs(primal_);
+    const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * std::abs(primal_);
     if (idle_ > patience) {  // no progress: back to the best point with a wider smoothing
       ++renewed_;
       idle_ = 0;
@@ -237,17 +311,24 @@ class Newton {
     if (!system_.solve(slope_, grad_, move_, accuracy)) return false;
     if (!passes_.scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, ray_)) return false;
     epochs_ += 1 + system_.take_work();
-    const double t = line_search();
+    const double t = step_length();
+    if (control_.stopped()) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
-    control_.team.for_each(blocks_.count, [&](Index k) {
-      for (Index i = blocks_.begin(k); i < blocks_.end(k); ++i) z_[i] += t * ray_[i];
-    });
     ++steps_;
     ++idle_;
     moved_ = true;
+    if (!combine(t)) return false;
+    const double inner = inner_gap();
+    if (inner > 0.25 * inner_) system_.look_closer();  // a sample of the zone is not enough here
+    inner_ = inner;
     if (steps_ % 32 == 0 && !passes_.scores(w_, b_, z_)) return false;  // rounding in z does not pile up
     return true;
+  }
+
+  /// The gap of the inner problem: half the squared gradient over the regularised coordinates.
+  double inner_gap() const {
+    return 0.5 * (squared(ConstVector(grad_).first(p_)) + problem_.scale2() * (ones_ ? grad_[p_] * grad_[p_] : 0.0));
   }
 
   /// dF/dt along the move.
@@ -259,17 +340,27 @@ class Newton {
         s -= loss_.prox(problem_.y[i], problem_.cost(i), center_[i], z_[i] + t * ray_[i], q_).beta * ray_[i];
       parts[k] = s;
     });
-    double s = std::accumulate(parts.begin(), parts.end(), 0.0);
+    return along(t) + std::accumulate(parts.begin(), parts.end(), 0.0);
+  }
+  /// Its part that belongs to the penalty.
+  double along(double t) const {
+    double s = ones_ ? reg_b_ * (b_ + t * move_[p_]) * move_[p_] : 0.0;
     for (Index j = 0; j < p_; ++j) s += (w_[j] + t * move_[j]) * move_[j];
-    if (ones_) s += reg_b_ * (b_ + t * move_[p_]) * move_[p_];
     return s;
   }
 
-  /// A point before the minimum along a convex ray where nearly all of the slope is gone.
-  double line_search() const {
-    const double first = std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0), one = slope_at(1.0);
-    if (!(first < 0)) return 1.0;
-    if (0.5 * first <= one && one <= 0) return 1.0;
+  /// A point before the minimum along a convex ray where nearly all of the slope is gone; β and sums are its own.
+  double step_length() {
+    const double first = std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0);
+    if (!evaluate(1.0)) return 0;
+    const double one = along(1.0) - sums_.along;
+    if (!(first < 0) || (0.5 * first <= one && one <= 0)) return 1.0;
+    const double t = line_search(first, one);
+    evaluate(t);
+    return t;
+  }
+
+  double line_search(double first, double one) const {
     double low = 0, high = 1, f_low = first, f_high = one;
     while (f_high < 0 && high < 1e12) {
       low = high;
@@ -320,11 +411,11 @@ class Newton {
   NewtonSystem system_;
   const Blocks blocks_;
   std::vector<double> w_, v_, grad_, move_, best_w_;
-  std::vector<double> z_, ray_, center_, beta_, slope_, best_beta_;
+  std::vector<double> z_, ray_, center_, beta_, slope_, combined_, best_beta_;  // combined_: the β of v_
   double b_ = 0, best_b_ = 0, q_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;
   double level_ = 1e-2;  // how near zero Σβ must be, relative to Σ|β|, for a dual value to count
-  double gap_ = infinity, last_gap_ = infinity, ratio_ = 1, epochs_ = 0;
+  double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
   Sums sums_;
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0;
   bool moved_ = false;
@@ -332,8 +423,70 @@ class Newton {
 
 }  // namespace
 
+namespace {
+
+/// The problem on a sample of the rows, their costs times its step.
+class Thinned {
+ public:
+  Thinned(const Problem& whole, Sample sample) : problem_(whole) {
+    problem_.rows = thinned(whole.rows, sample);
+    problem_.C *= static_cast<double>(sample.step());
+    for (Index i = 0; i < whole.n() / sample.step(); ++i) {
+      y_.push_back(whole.y[sample(i)]);
+      if (whole.weight) weight_.push_back(whole.weight[sample(i)]);
+    }
+    problem_.y = y_;
+    if (whole.weight) problem_.weight = weight_.data();
+  }
+  Thinned(const Thinned&) = delete;
+  const Problem& problem() const { return problem_; }
+
+ private:
+  Problem problem_;
+  std::vector<double> y_, weight_;
+};
+
+constexpr Index rows_per_column = 12;  // of the coarsest sample
+
+/// The levels above the last: from the coarsest sample that can tell anything to every fourth row.
+template <class Loss>
+std::optional<Level> sampled_start(const Problem& problem, const Loss& loss, const NewtonOptions& options,
+                                   const Blas& blas, Control& control, double& epochs) {
+  const Index d = problem.p() + 1;
+  Index step = 1;
+  while (problem.n() / (4 * step) >= rows_per_column * d + 200) step *= 4;
+  std::optional<Level> level;
+  for (; step > 1 && !control.stopped(); step /= 4) {
+    const Thinned sample(problem, Sample(step));
+    Newton newton(sample.problem(), loss, options, blas, control);
+    if (level)
+      newton.start(*level, sample.problem().n() / 4);
+    else
+      newton.start(Answer{});
+    const double goal = 0.3 * static_cast<double>(d) / static_cast<double>(sample.problem().n());
+    level = newton.sample(std::max(goal, control.tol));
+    epochs += newton.epochs() / static_cast<double>(step);
+  }
+  return level;
+}
+
+}  // namespace
+
 void newton(const Problem& problem, Answer& answer, const NewtonOptions& options, const Blas& blas, Control& control) {
-  std::visit([&](const auto& loss) { Newton(problem, loss, options, blas, control).run(answer); }, problem.loss);
+  std::visit(
+      [&](const auto& loss) {
+        double epochs = 0;
+        std::optional<Level> level;
+        if (options.sampling && answer.beta.empty() && answer.w.empty())
+          level = sampled_start(problem, loss, options, blas, control, epochs);
+        Newton newton(problem, loss, options, blas, control);
+        if (level)
+          newton.start(*level, problem.n() / 4);
+        else
+          newton.start(answer);
+        newton.run(answer, epochs);
+      },
+      problem.loss);
 }
 
 }  // namespace dualgap

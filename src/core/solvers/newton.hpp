@@ -8,10 +8,11 @@
 namespace dualgap {
 
 struct NewtonOptions {
-  double memory = 2e9;  // bytes that a matrix may take; beyond, conjugate gradients
-  double q = 0;         // first smoothing; 0: chosen from the data
-  double shrink = 5;    // q is divided by this at each outer step
-  double inner = 0.03;  // an inner problem is solved to this part of the gap
+  double memory = 2e9;   // bytes that a matrix may take; beyond, conjugate gradients
+  double q = 0;          // first smoothing; 0: chosen from the data
+  double shrink = 5;     // q is divided by this at each outer step
+  double inner = 0.03;   // an inner problem is solved to this part of the gap
+  bool sampling = true;  // start on samples of the rows, and take Hessians from samples of the zone
   Index max_steps = 100000;
 };
 

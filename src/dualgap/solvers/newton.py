@@ -23,6 +23,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             q=float(options["q"]),
             shrink=float(options["shrink"]),
             inner=float(options["inner"]),
+            sampling=bool(options["sampling"]),
         )
     return Answer.from_core(raw, "newton")
 
@@ -36,5 +37,5 @@ SOLVER = Solver(
     run=run,
     threaded=True,
     memory="O(n + min(p, zone)²)",
-    options={"memory": 2e9, "q": 0.0, "shrink": 5.0, "inner": 0.03, "seed": 0},
+    options={"memory": 2e9, "q": 0.0, "shrink": 2.5, "inner": 0.3, "sampling": True, "seed": 0},
 )

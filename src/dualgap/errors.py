@@ -32,3 +32,7 @@ class ModelFileError(DualgapError, ValueError):
 
 class NotEnoughMemory(DualgapError, MemoryError):
     """A method needs more memory beside the data than there is; the sentence names both."""
+
+
+class ScaleWarning(UserWarning):
+    """Columns differ so much in scale that standardising them is worth a thought; the fit is certified as stated."""

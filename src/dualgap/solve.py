@@ -91,6 +91,8 @@ def solve(
             within = polished.status != "interrupted" and polished.certificate.relative_gap <= tol
             return replace(polished, tol=tol, status=Status.optimal if within else polished.status)
     options = chosen.check(problem, {**solver_options, "seed": seed_of(random_state)})
+    if verbose and "say" in options:
+        options["say"] = True
     begin = _start(problem, start, start_rows)
     bar = progress_callback(verbose, _tolerance(tol), solver)
     hooks = [hook for hook in (bar, callback and state_callback(callback)) if hook]

@@ -34,15 +34,19 @@ PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index
                       std::to_string(entries) + " entries.");
   PatternFacts facts{true};
   for (Index i = 0; i < rows; ++i) {
-    Index before = -1;
-    for (Index k = pattern.start(i); k < pattern.start(i + 1); ++k) {
+    Index before = -1, low = 0, high = -1;
+    bool rising = true;
+    for (Index k = pattern.start(i); k < pattern.end(i); ++k) {  // no branches: nearly every row is in order
       const Index j = pattern.column(k);
-      if (j < 0 || j >= cols)
-        throw InvalidData("column index " + std::to_string(j) + " in row " + std::to_string(i) + " is outside [0, " +
-                          std::to_string(cols) + ").");
-      facts.increasing = facts.increasing && j > before;
+      low = std::min(low, j);
+      high = std::max(high, j);
+      rising &= j > before;
       before = j;
     }
+    if (low < 0 || high >= cols)
+      throw InvalidData("column index " + std::to_string(low < 0 ? low : high) + " in row " + std::to_string(i) +
+                        " is outside [0, " + std::to_string(cols) + ").");
+    facts.increasing &= rising;
   }
   return facts;
 }

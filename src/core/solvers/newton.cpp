@@ -308,7 +308,8 @@ class Newton {
 
   bool newton_step() {
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
-    if (!system_.solve(slope_, grad_, move_, accuracy)) return false;
+    const bool again = Loss::smooth && steady_ && system_.can_solve_again();
+    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(slope_, grad_, move_, accuracy))) return false;
     if (!passes_.scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, ray_)) return false;
     epochs_ += 1 + system_.take_work();
     const double t = step_length();
@@ -320,7 +321,8 @@ class Newton {
     moved_ = true;
     if (!combine(t)) return false;
     const double inner = inner_gap();
-    if (inner > 0.25 * inner_) system_.look_closer();  // a sample of the zone is not enough here
+    steady_ = t == 1 && inner < (again ? 0.1 : 0.02) * inner_;    // then the matrix may serve once more
+    if (!again && inner > 0.25 * inner_) system_.look_closer();  // a sample of the zone is not enough here
     inner_ = inner;
     if (steps_ % 32 == 0 && !passes_.scores(w_, b_, z_)) return false;  // rounding in z does not pile up
     return true;
@@ -418,7 +420,7 @@ class Newton {
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
   Sums sums_;
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0;
-  bool moved_ = false;
+  bool moved_ = false, steady_ = false;
 };
 
 }  // namespace
@@ -446,7 +448,7 @@ class Thinned {
   std::vector<double> y_, weight_;
 };
 
-constexpr Index rows_per_column = 12;  // of the coarsest sample
+constexpr Index rows_per_column = 40;  // of the coarsest sample
 
 /// The levels above the last: from the coarsest sample that can tell anything to every fourth row.
 template <class Loss>

@@ -82,6 +82,7 @@ NewtonSystem::Way NewtonSystem::choose() const {
 }
 
 bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy) {
+  factored_ = false;
   find_zone(slope);
   if (!thin_zone()) return false;
   switch (choose()) {
@@ -165,6 +166,11 @@ bool NewtonSystem::solve_gram(ConstVector grad, Vector move) {
   for (Index j = 0; j < p_; ++j) matrix_[j + j * d_] += 1;
   if (ones_) matrix_[d_ * d_ - 1] += reg_b_;
   if (!factor(d_, matrix_)) return false;
+  factored_ = true;
+  return solve_again(grad, move);
+}
+
+bool NewtonSystem::solve_again(ConstVector grad, Vector move) {
   for (Index j = 0; j < d_; ++j) move[j] = -grad[j];
   back_solve(d_, move);
   // one step of refinement on what the scaled factor left

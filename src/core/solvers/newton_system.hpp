@@ -22,6 +22,10 @@ class NewtonSystem {
   /// False: given up.
   bool solve(ConstVector slope, ConstVector grad, Vector move, double accuracy);
 
+  /// The same with the matrix of the last call, where it was a d × d one: for smooth losses it changes little late.
+  bool solve_again(ConstVector grad, Vector move);
+  bool can_solve_again() const { return factored_; }
+
   /// The last step was not worth its sample: take four times as many rows of the zone from now on.
   void look_closer() { sample_ = std::min<Index>(4 * sample_, Index{1} << 32); }
 
@@ -65,6 +69,7 @@ class NewtonSystem {
   Index sum_size_ = 0, sum_peak_ = 0;
   std::vector<double> matrix_, factor_, scale_, scratch_;
   double work_ = 0;
+  bool factored_ = false;
 };
 
 }  // namespace dualgap

@@ -1,28 +1,118 @@
-"""The choice of solver, in one place: Newton where a Hessian is cheap, descent where it is not."""
+"""The choice of solver: the rule is this file, the measurements behind its constants are docs/adr/0007-auto.md.
+
+Two horses. Descent (dcd) pays by the epoch and needs about as many epochs as the problem is hard: few where the cost
+times the squared length of a row is small, hundreds or thousands where columns differ in scale or C is large. Newton
+pays for a matrix over the columns (or over the rows of the zone), and then hardly cares.
+
+1. Work is counted in entries touched, never in seconds, so the same problem always takes the same way.
+2. Where Newton's whole work is less than a few epochs of descent, Newton runs from the start, unless the problem is so
+   easy (C · mean ‖x‖² small) that descent will be done in those few epochs.
+3. Otherwise descent begins, with a patience: when its own forecast needs more epochs than Newton would cost, it stops
+   and hands (w, β) over.
+4. Where Newton stalls in floating point, descent goes on from nothing, and the better half of each point counts.
+"""
 
 from __future__ import annotations
 
+import math
+import sys
+import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dualgap.registry import Solver
+from dualgap.errors import ScaleWarning
+from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
 from dualgap.solvers.dcd import SOLVER as DCD
 from dualgap.solvers.newton import SOLVER as NEWTON
 
+EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
+FEW_EPOCHS = 25.0  # Newton within this many epochs of descent is tried first
+WILD = 1e4  # ratio of column scales that is worth a word
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Work in entries touched: one epoch of descent, and all of Newton."""
+
+    epoch: float
+    newton: float
+    hardness: float  # C · mean ‖x‖²
+
+    @property
+    def patience(self) -> float:
+        """Epochs of descent that cost as much as Newton."""
+        return self.newton / self.epoch
+
+
+def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
+    """What each horse would cost, from the shape of the data and a thousand rows; and the squares of the columns."""
+    mean_square, entries, pairs, columns = problem._matrix.profile()
+    n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
+    loss = loss_named(problem.loss)
+    digits = max(1.0, -math.log10(max(tol, 1e-12)))
+    steps = 4.0 + digits if loss.smooth else 6.0 * digits
+    dense = problem.storage.startswith("dense")
+    gram = n * (d * d / 24.0 if dense else 1.5 * pairs)  # wide instructions multiply a dense block many at a time
+    full_grams = 2.0 if not loss.smooth else 3.0
+    side = min(d, n)
+    matrix = side**3 / 60.0 if side * side * 24 <= NEWTON.options["memory"] else math.inf
+    newton = full_grams * gram + steps * (3.0 * n * entries + matrix)
+    costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))
+    return Forecast(3.0 * n * entries, newton, costs * mean_square), columns
+
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
-    chosen = NEWTON if problem.n_cols <= 4000 else DCD
-    answer: Answer = chosen.run(problem, control, start, {**chosen.options, "seed": options["seed"]})
-    if chosen is DCD:
-        return answer
-    if not answer.judged and not control.stopped:
+    seed = {"seed": options["seed"]}
+    plan, columns = forecast(problem, control.tol)
+    _warn_of_scales(columns, dense=problem.storage.startswith("dense"))
+    easy = plan.hardness <= EASY and control.tol >= 1e-5 and problem.loss != "logistic"  # its steps take logarithms
+    if plan.patience <= FEW_EPOCHS and not easy:
+        answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
+        why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
+    else:
+        answer = DCD.run(problem, control, start, {**DCD.options, **seed, "patience": max(plan.patience, 10.0)})
+        why = f"dcd: newton would cost {plan.patience:.0f} epochs"
+        if not control.stopped and math.isfinite(plan.newton):
+            first = answer
+            control.end_solver(first.epochs)
+            begin = Start(first.dual, first.intercept, first.coef)
+            answer = NEWTON.run(problem, control, begin, {**NEWTON.options, **seed})
+            answer = replace(
+                answer, solver="dcd, newton", n_iter=first.n_iter + answer.n_iter, epochs=first.epochs + answer.epochs
+            )
+            why += f"; after {first.epochs:.0f} epochs more than that were still to go: newton from its point"
+    if not control.stopped and not answer.judged:
         _judge(problem, control, answer)
     stuck = control.status in ("stalled", "running") and control.certificate.relative_gap > max(control.tol, 1e-9)
-    return _descent_instead(problem, control, answer, options) if stuck else answer
+    if stuck and answer.solver != "dcd":
+        answer = _descent_instead(problem, control, answer, options)
+        why += "; newton stalled: dcd from the start"
+    if options["say"]:
+        print(f"auto: {why}", file=sys.stderr)
+    return replace(answer, why=why)
+
+
+def _warn_of_scales(columns: Any, *, dense: bool) -> None:
+    """One warning where columns differ wildly: the fit will be right, but the model is ruled by the long ones."""
+    if not dense or columns.size < 2:
+        return
+    present = np.flatnonzero(columns > 0)
+    if present.size < 2:
+        return
+    scale = np.sqrt(columns[present])
+    low, high = present[np.argmin(scale)], present[np.argmax(scale)]
+    if scale.max() > WILD * scale.min():
+        warnings.warn(
+            f"Columns differ in scale by {scale.max() / scale.min():.0e} (column {low} is about {scale.min():.1e}, column "
+            f"{high} about {scale.max():.1e}); the stated problem is solved all the same, as the certificate shows. "
+            "Standardising the columns would change the model, often for the better.",
+            ScaleWarning,
+            stacklevel=4,
+        )
 
 
 def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mapping[str, Any]) -> Answer:
@@ -42,7 +132,7 @@ def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mappi
             answer.dual = stalled.dual
         _judge(problem, control, answer)
     control.stop("stalled")
-    return replace(answer, solver="newton, dcd", judged=True, n_iter=stalled.n_iter + answer.n_iter)
+    return replace(answer, solver=f"{stalled.solver}, dcd", judged=True, n_iter=stalled.n_iter + answer.n_iter)
 
 
 def _judge(problem: Any, control: Any, answer: Answer) -> None:
@@ -56,10 +146,10 @@ def _judge(problem: Any, control: Any, answer: Answer) -> None:
 SOLVER = Solver(
     name="auto",
     summary="Chooses by shape, scale, loss and tolerance, and changes solver while it still helps.",
-    source="docs/adr",
+    source="docs/adr/0007-auto.md",
     losses=DCD.losses,
     intercepts=DCD.intercepts,
     run=run,
-    options={"seed": 0},
+    options={"seed": 0, "say": False},
     threaded=True,
 )

@@ -321,7 +321,7 @@ class Newton {
     moved_ = true;
     if (!combine(t)) return false;
     const double inner = inner_gap();
-    steady_ = t == 1 && inner < (again ? 0.1 : 0.02) * inner_;    // then the matrix may serve once more
+    steady_ = t == 1 && inner < (again ? 0.1 : 0.02) * inner_;   // then the matrix may serve once more
     if (!again && inner > 0.25 * inner_) system_.look_closer();  // a sample of the zone is not enough here
     inner_ = inner;
     if (steps_ % 32 == 0 && !passes_.scores(w_, b_, z_)) return false;  // rounding in z does not pile up

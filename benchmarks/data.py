@@ -14,6 +14,7 @@ import scipy.sparse as sp
 # what stands in where the real set is not there: rows, columns, entries a row, one-hot, column scales as powers of ten
 GENERATED = {
     "a9a": (32561, 123, 14, True, 0.0),
+    "rcv1sub": (1000, 47236, 78, False, 0.0),
     "w8a": (49749, 300, 12, True, 0.0),
     "ijcnn1": (49990, 22, 13, False, 0.0),
     "20news": (11314, 60000, 120, False, 0.0),

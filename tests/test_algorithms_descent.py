@@ -26,7 +26,7 @@ def check(case: Case, result: dg.Result, tol: float) -> None:
     assert c.dual == pytest.approx(dual, rel=1e-9, abs=1e-8 * size)
     assert c.gap == pytest.approx(primal - dual, rel=1e-6, abs=1e-8 * size)
     assert reference.infeasibility(case, result.dual) <= 1e-12
-    slack = 1e-6 * size + 1e-9  # Clarabel's own
+    slack = 1e-6 * size + 1e-9 * (1 + case.costs.sum())  # Clarabel's own
     assert dual - slack <= best <= primal + slack
     assert (result.status == "optimal") == (c.relative_gap <= tol)
     if result.status == "optimal":
@@ -356,7 +356,8 @@ def test_the_ball_takes_one_cost():
 @pytest.mark.parametrize("estimator", [dg.LinearOneClassSVM(), dg.LinearSVDD(), dg.PegasosClassifier()])
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_checks(estimator):
-    failed = [r for r in check_estimator(estimator, on_fail=None, on_skip=None) if r["status"] in ("failed", "xfail")]
+    done = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = [r for r in done if r["status"] not in ("passed", "skipped")]
     assert not failed, [(r["check_name"], r["exception"]) for r in failed]
 
 

@@ -36,6 +36,7 @@ _HOMES = {
     "UnsupportedProblem": "errors",
     "FormatError": "errors",
     "ModelFileError": "errors",
+    "ScaleWarning": "errors",
     "load_svmlight": "files.svmlight",
     "load_svmlight_files": "files.svmlight",
     "dump_svmlight": "files.svmlight",
@@ -95,6 +96,9 @@ if TYPE_CHECKING:
     )
     from dualgap.errors import (
         ModelFileError as ModelFileError,
+    )
+    from dualgap.errors import (
+        ScaleWarning as ScaleWarning,
     )
     from dualgap.errors import (
         UnsupportedProblem as UnsupportedProblem,

@@ -108,8 +108,8 @@ def _warn_of_scales(columns: Any, *, dense: bool) -> None:
     if scale.max() > WILD * scale.min():
         warnings.warn(
             f"Columns differ in scale by {scale.max() / scale.min():.0e} (column {low} is about {scale.min():.1e}, "
-            f"column {high} about {scale.max():.1e}); the stated problem is solved all the same, as the certificate shows. "
-            "Standardising the columns would change the model, often for the better.",
+            f"column {high} about {scale.max():.1e}); the stated problem is solved all the same, as the certificate "
+            "shows. Standardising the columns would change the model, often for the better.",
             ScaleWarning,
             stacklevel=4,
         )

@@ -54,6 +54,7 @@ _HOMES = {
     "NuSVR": "estimators",
     "OneClassSVM": "estimators",
     "SVDD": "estimators",
+    "kernel_classifier": "estimators",
 }
 
 __all__ = [*_HOMES, "__version__"]
@@ -115,6 +116,7 @@ if TYPE_CHECKING:
     from dualgap.estimators import NuSVR as NuSVR
     from dualgap.estimators import OneClassSVM as OneClassSVM
     from dualgap.estimators import PegasosClassifier as PegasosClassifier
+    from dualgap.estimators import kernel_classifier as kernel_classifier
     from dualgap.estimators.saving import load as load
     from dualgap.files.mapped import open_mapped as open_mapped
     from dualgap.files.svmlight import dump_svmlight as dump_svmlight

@@ -192,16 +192,25 @@ double best_intercept(const KernelProblem& problem, ConstVector z, ConstVector b
             if (const double c = problem.cost(i); c > 0) s.add(loss.prox(problem.y[i], c, beta[i], z[i] + b, 0.0).beta);
           return s.value();
         };
-        double low = 0, high = 0, size = 1;
-        if (pull(0.0) > 0)
-          for (int k = 0; k < 1000 && pull(high = size) > 0; ++k) low = high, size *= 2;
-        else
-          for (int k = 0; k < 1000 && pull(low = -size) <= 0; ++k) high = low, size *= 2;
-        for (int k = 0; k < 100 && high - low > 4 * unit_roundoff * (std::abs(low) + std::abs(high)); ++k) {
-          const double middle = 0.5 * (low + high);
-          (pull(middle) > 0 ? low : high) = middle;
-        }
-        return std::isfinite(high) ? high : 0.0;
+        // the optimal b are an interval, often a point: both its ends by bisection, then the middle
+        const auto end = [&](auto before) {
+          double low = 0, high = 0, size = 1;
+          if (before(pull(0.0)))
+            for (int k = 0; k < 100 && before(pull(high = size)); ++k) low = high, size *= 4;
+          else
+            for (int k = 0; k < 100 && !before(pull(low = -size)); ++k) high = low, size *= 4;
+          for (int k = 0; k < 100 && high - low > 4 * unit_roundoff * (std::abs(low) + std::abs(high)); ++k) {
+            const double middle = 0.5 * (low + high);
+            (before(pull(middle)) ? low : high) = middle;
+          }
+          return high;
+        };
+        const auto finite = [](double b) { return std::abs(b) < 1e50; };  // a side without rows has no end
+        const double left = end([](double p) { return p > 0; });
+        if (finite(left) && pull(left) != 0) return left;
+        const double right = end([](double p) { return p >= 0; });
+        if (finite(left)) return finite(right) ? 0.5 * (left + right) : left;
+        return finite(right) ? right - 4 * unit_roundoff * std::abs(right) : 0.0;
       },
       problem.loss);
 }

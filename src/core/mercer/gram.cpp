@@ -127,12 +127,17 @@ bool Gram<T>::make(const Places& positions, Index from, Index to) {
     const Index blocks = (to - from + columns_at_once - 1) / columns_at_once;
     const Index work = all_.layout == Layout::dense ? columns_at_once * all_.cols / 16 : columns_at_once * 16;
     for (Index first = 0; first < blocks; first += wave) {
-      team_.for_each(std::min(wave, blocks - first), [&](Index b) {
+      const auto work_on = [&](Index b) {
         const Index at = from + (first + b) * columns_at_once, size = std::min(columns_at_once, to - at);
         kernel_block(kernel_, blas_, left_, all_, at, size, rooms_[b], [&](Index k, const T* values) {
           std::copy_n(values, size, slots_[slot_of_[positions[begin + k]]].values.get() + at);
         });
-      });
+      };
+      const Index now = std::min(wave, blocks - first);
+      if (now * columns_at_once * count * (all_.cols + 16) > worth_threads)
+        team_.for_each(now, work_on);
+      else
+        for (Index b = 0; b < now; ++b) work_on(b);
       if (leave_(wave * work * count)) return false;
     }
   }

@@ -46,6 +46,7 @@ class Gram {
     Index length = 0;
   };
   static constexpr Index columns_at_once = 512, rows_at_once = 256;
+  static constexpr Index worth_threads = 20000000;  // products: about a millisecond
 
   std::int32_t slot_for(std::uint32_t position);
   void unlink(std::int32_t s);

@@ -7,6 +7,7 @@ namespace dualgap {
 namespace {
 
 constexpr Index rows_at_once = 192, supports_at_once = 768;
+constexpr Index worth_threads = 20000000;  // products: about a millisecond
 
 bool precomputed_scores(const AnyRows& rows, std::span<const std::uint32_t> ids,
                         std::span<const std::uint32_t> support_ids, const Outputs& outputs, double* out,
@@ -58,7 +59,7 @@ bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, 
     const Index count = std::min(supports_at_once, s - begin);
     pack(support, support_ids.data() + begin, count, layout, shift, right);
     for (Index first = 0; first < blocks; first += wave) {
-      team.for_each(std::min(wave, blocks - first), [&](Index b) {
+      const auto work_on = [&](Index b) {
         Room& room = rooms[b];
         const Index row = (first + b) * rows_at_once, size = std::min(rows_at_once, n - row);
         pack(rows, ids.data() + row, size, layout, shift, room.left);
@@ -74,7 +75,12 @@ bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, 
                  room.values.data() + (low - begin), static_cast<int>(count), outputs.coef + low, static_cast<int>(s),
                  out + static_cast<Index>(r) * outputs.width * n + row, static_cast<int>(n), 1.0);
         }
-      });
+      };
+      const Index now = std::min(wave, blocks - first);
+      if (now * rows_at_once * count * (right.cols + 16) > worth_threads)
+        team.for_each(now, work_on);
+      else
+        for (Index b = 0; b < now; ++b) work_on(b);
       if (leave(wave * rows_at_once * count)) return false;
     }
   }

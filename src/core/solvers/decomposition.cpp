@@ -141,10 +141,14 @@ class Decomposition {
     columns_.resize(m);
     for (Index b = 0; b < m; ++b) columns_[b] = static_cast<std::uint32_t>(pairs_.row_of(set_[b]));
     const Index at_once = 64;
-    control_.team.for_each((m + at_once - 1) / at_once, [&](Index k) {
+    const auto rows_of_block = [&](Index k) {
       for (Index a = k * at_once; a < std::min(m, (k + 1) * at_once); ++a)
         for (Index b = 0; b < m; ++b) block_[a * m + b] = rows_[a][columns_[b]];
-    });
+    };
+    if (m >= 512)
+      control_.team.for_each((m + at_once - 1) / at_once, rows_of_block);
+    else
+      for (Index k = 0; k * at_once < m; ++k) rows_of_block(k);
     parts_.clear();
     for (Index first = 0; first < m;) {
       Index end = first;

@@ -237,7 +237,7 @@ void Pairs<T>::combine(const std::vector<const T*>& rows, const std::vector<doub
       found[b] =
           simd.step(cells_.g.data() + at, cells_.up.data() + at, cells_.down.data() + at, nothing, nothing, 0.0, size);
     };
-    if (static_cast<Index>(rows.size()) * s.count > 200000)
+    if (static_cast<Index>(rows.size()) * s.count > 1000000)
       control_.team.for_each(blocks, work);
     else
       for (Index b = 0; b < blocks; ++b) work(b);

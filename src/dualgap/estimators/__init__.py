@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dualgap.estimators.approximate import kernel_classifier
 from dualgap.estimators.linear_svc import LinearSVC
 from dualgap.estimators.linear_svr import LinearSVR
 from dualgap.estimators.logistic_regression import LogisticRegression
@@ -24,4 +25,5 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "PegasosClassifier",
+    "kernel_classifier",
 ]

@@ -59,13 +59,15 @@ class Decomposition {
     const Places before = set_;
     set_.clear();
     std::fill(in_set_.begin(), in_set_.end(), std::uint8_t{0});
-    const Index fresh = q_ >= 16 && !before.empty() ? q_ / 2 : q_;
+    // the first sets know little of who matters: they are small, and double every third time
+    const Index q = std::min<Index>(q_, Index{128} << std::min<Index>(outer_++ / 3, 20));
+    const Index fresh = q >= 16 && !before.empty() ? q / 2 : q;
     const auto& segments = pairs_.segments();
     if (q_ < 4 || segments.size() == 1)
       steepest(segments[worst.segment], fresh);
     else
       for (const Segment& s : segments) steepest(s, fresh / 2);
-    for (std::size_t k = before.size(); k-- > 0 && static_cast<Index>(set_.size()) < q_;)
+    for (std::size_t k = before.size(); k-- > 0 && static_cast<Index>(set_.size()) < q;)
       if (static_cast<Index>(before[k]) < end_of_active() && !in_set_[before[k]]) add(before[k]);
     recent_ = set_;
     if (q_ > 2) std::sort(set_.begin(), set_.end());  // by segment, and the block's columns in the order of memory
@@ -222,7 +224,7 @@ class Decomposition {
 
   Control& control_;
   Pairs<T> pairs_;
-  Index q_ = 2, j_most_ = 0;
+  Index q_ = 2, j_most_ = 0, outer_ = 0;
   Places set_, recent_, positions_, columns_;
   std::vector<std::uint8_t> in_set_;
   std::vector<std::pair<double, std::uint32_t>> keys_;

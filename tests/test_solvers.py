@@ -99,7 +99,8 @@ def test_objective_and_certificate_in_every_storage(solver, loss, tmp_path):
     for intercept in ("none", "regularized", "free"):
         c = case(loss, intercept)
         for name, X in storages(c.X, tmp_path).items():
-            if intercept == "none" or name in ("C", "csr float32"):
+            some = SOLVER[solver].max_rows is not None  # the textbook methods are slow: two storages will do
+            if (intercept == "none" and not some) or name in ("C", "csr float32"):
                 check(c, X, solver)
 
 

@@ -112,7 +112,7 @@ def dual_term(loss: str, y: Any, c: Any, beta: Any, **parameters: float) -> np.n
 
 
 def _xlogx(a: Any) -> np.ndarray:
-    return np.where(a > 0, a * np.log(np.maximum(a, 1e-320)), 0.0)
+    return np.where(a > 0, a * np.log(np.maximum(a, 1e-300)), 0.0)
 
 
 def box(loss: str, y: Any, c: Any, **parameters: float) -> tuple[np.ndarray, np.ndarray]:

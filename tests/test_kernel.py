@@ -220,3 +220,18 @@ def test_scikit_learns_checks(name):
         if r["status"] in ("failed", "xfail")
     ]
     assert not bad, [(r["check_name"], str(r["exception"])[:200]) for r in bad]
+
+
+def test_certify_reads_kernel_models(cancer):
+    X, y = cancer
+    ours = dg.SVC(C=2, tol=1e-6).fit(X, y)
+    assert dg.certify(ours, X, y).gap == pytest.approx(ours.certificate_.gap, rel=1e-3, abs=1e-9)
+    theirs = dg.certify(svm.SVC(C=2, tol=1e-6).fit(X, y), X, y)
+    assert theirs.primal == pytest.approx(ours.certificate_.primal, rel=1e-5) and 0 <= theirs.relative_gap < 1e-4
+    flowers, kinds = load_iris(return_X_y=True)
+    several = dg.certify(svm.SVC(tol=1e-6, class_weight="balanced").fit(flowers, kinds), flowers, kinds)
+    assert len(several) == 3 and all(0 <= c.relative_gap < 1e-4 for c in several)
+    R, t = load_diabetes(return_X_y=True)
+    assert dg.certify(svm.SVR(C=50, tol=1e-6).fit(R, t), R, t).relative_gap < 1e-4
+    with pytest.raises(dg.UnsupportedProblem, match="NuSVC"):
+        dg.certify(svm.NuSVC(nu=0.2).fit(X, y), X, y)

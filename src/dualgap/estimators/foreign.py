@@ -15,6 +15,7 @@ from dualgap.certify import certify
 from dualgap.data import Array, as_matrix
 from dualgap.errors import InvalidData, UnsupportedProblem
 from dualgap.estimators.base import CertifiedEstimator
+from dualgap.estimators.foreign_kernel import certify_kernel_model
 from dualgap.estimators.labels import Codes, class_factors, row_weights, signs
 from dualgap.problem import Problem
 from dualgap.registry import loss_named
@@ -40,7 +41,7 @@ class Reading:
 
 
 def certify_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    """The certificate of a fitted linear model on the data it was fitted on; a list of one a class for several.
+    """The certificate of a fitted model on the data it was fitted on; a list of one a class for several.
 
     Takes scikit-learn's LinearSVC, LinearSVR, LogisticRegression, SGD models, linear SVC and SVR, the estimators here,
     snapml's, whatever else has the same attributes, and pipelines, searches and OneVsRestClassifier around them.
@@ -60,8 +61,10 @@ def certify_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     model, X = _unwrapped(model, X)
     if hasattr(model, "label_binarizer_") and hasattr(model, "estimators_"):
         return _one_versus_rest(model, X, np.asarray(y), sample_weight)
-    matrix = as_matrix(X)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if hasattr(model, "support_") and getattr(model, "kernel", "linear") != "linear":
+        return certify_kernel_model(model, X, np.asarray(y), weight)
+    matrix = as_matrix(X)
     reading = read(model, matrix.rows)
     coef, intercept = _coefficients(model, matrix.cols)
     if loss_named(reading.problem["loss"]).targets == "real":

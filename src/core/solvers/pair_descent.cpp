@@ -308,7 +308,7 @@ class PairDescent {
 
   /// P(w, b) on a sample of rows, the same one for every question of an epoch.
   double sampled(const std::vector<double>& w, double b) const {
-    const Index n = problem_.n(), step = std::max<Index>(1, std::min<Index>(32, n / 1000));
+    const Index n = problem_.n(), step = std::max<Index>(1, std::min<Index>(32, n / 200));
     double sum = 0;
     Index count = 0;
     for (Index i = iterations_ % step; i < n; i += step, ++count)

@@ -17,7 +17,7 @@ from dualgap.result import Certificate
 
 
 def certify_kernel_model(model: Any, X: Any, y: Any, weight: Array | None) -> Any:
-    """The certificate of a fitted SVC or SVR on the data it was fitted on; a list, one a pair of classes, for several."""
+    """The certificate of a fitted SVC or SVR on the data it was fitted on; a list, one a pair of classes."""
     name = type(model).__name__
     if name not in ("SVC", "SVR") or not hasattr(model, "dual_coef_"):
         raise UnsupportedProblem(f"certify reads fitted SVC and SVR with a kernel, not {name}.")

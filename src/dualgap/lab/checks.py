@@ -10,23 +10,28 @@ import numpy as np
 from dualgap.lab.declare import Check
 from dualgap.lab.results import Records, Slope, geometric_mean, number, ratios
 
+CLEARLY = 1.05  # a ratio of times below this is called none
+WORDS = {"train_accuracy": "training accuracy", "test_accuracy": "test accuracy", "f1 1": "F1 of class +1"}
+
 
 def times(value: float) -> str:
     """A ratio in words: how many times."""
     return f"{number(value)} times"
 
 
-def faster(records: Records, fast: str, slow: str, claim: str, *, least: float = 1.0, **wanted: Any) -> Check:
+def faster(records: Records, fast: str, slow: str, claim: str, *, least: float = CLEARLY, **wanted: Any) -> Check:
     """Is ``fast`` at least ``least`` times as fast as ``slow``, cell by cell, in geometric mean?"""
     return by_ratio(ratios(records, slow, fast, **wanted), fast, slow, claim, least=least)
 
 
-def by_ratio(found: Sequence[float], fast: str, slow: str, claim: str, *, least: float = 1.0) -> Check:
+def by_ratio(found: Sequence[float], fast: str, slow: str, claim: str, *, least: float = CLEARLY) -> Check:
     if not found:
         return Check(claim, None, f"no pair of cells where both {fast} and {slow} got there")
     mean = geometric_mean(found)
     won = sum(ratio > 1 for ratio in found)
     speed = f"is {times(mean)} as fast as" if mean >= 1 else f"takes {times(1 / mean)} as long as"
+    if CLEARLY > mean > 1 / CLEARLY:
+        speed = f"is no faster and no slower (ratio {mean:.2f}) than"
     return Check(claim, mean >= least, f"{fast} {speed} {slow}, ahead in {won} of {len(found)} cells")
 
 
@@ -40,7 +45,7 @@ def same(records: Records, name: str, methods: Sequence[str], claim: str, *, wit
     if len(means) < 2:
         return Check(claim, None, "fewer than two methods have cells")
     low, high = min(means.values()), max(means.values())
-    words = name.replace("_", " ").replace("train ", "training ")
+    words = WORDS.get(name, name)
     return Check(
         claim,
         high - low <= within,

@@ -29,7 +29,8 @@ def fit(case: Case) -> dict[str, Any]:
     ``trace`` (False: only the user's whole time), ``watch`` (True: also the accuracy on the test rows along the way).
     """
     problem = make_problem(case)
-    runs, begin = [_once(case, problem)], time.perf_counter()
+    begin = time.perf_counter()
+    runs = [_once(case, problem)]
     while len(runs) < case.setting.get("best_of", 3) and time.perf_counter() - begin < REPEAT:
         runs.append(_once(case, problem))
     return min(runs, key=lambda run: (run["seconds"] is None, run["seconds"] or 0.0))

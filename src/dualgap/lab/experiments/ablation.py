@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
             Sample("a9a", rows=4000, label="a9a, 4,000 rows"),
             Sample("20news", rows=4000, positive=0, label="20news, 4,000 rows"),
         ),
-        "settings": ({"tol": 1e-6, "max_time": 2.0},),
+        "settings": ({"tol": 1e-6, "max_time": 1.5},),
         "repeats": 1,
         "timeout": 30,
     },

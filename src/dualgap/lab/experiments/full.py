@@ -99,5 +99,5 @@ EXPERIMENT = Experiment(
     timeout=200,
     how="The document does not say whether its columns were scaled; both are run. Hinge, C = 1, a constant column"
     " for the bias.",
-    quick={"settings": ({"tol": 1e-3, "max_time": 8.0, "watch": True},), "repeats": 1, "timeout": 60},
+    quick={"settings": ({"tol": 1e-3, "max_time": 7.0, "watch": True},), "repeats": 1, "timeout": 60},
 )

@@ -142,7 +142,7 @@ EXPERIMENT = Experiment(
     quick={
         "data": (Sample("bloodcells", rows=1000, prepare="unit", positive=1, label="blood cells, 1,000 rows"),),
         "problems": problems(1e-2, 1e-4),
-        "settings": ({"tol": 1e-6, "max_time": 3.0, "max_iter": 200},),
+        "settings": ({"tol": 1e-6, "max_time": 2.5, "max_iter": 100},),
         "repeats": 1,
         "timeout": 40,
     },

@@ -201,6 +201,7 @@ class PairDescent {
     control_.tick(work);
     pass.gap *= Loss::check_every;
     pass.loss *= Loss::check_every;
+    unaveraged_ += pass.visits * rows_.entries() / problem_.n();
     epochs_ += static_cast<double>(pass.visits) / static_cast<double>(problem_.n());
     threshold_ = pass.violation > 0 ? pass.violation : infinity;
   }
@@ -258,9 +259,11 @@ class PairDescent {
     return product;
   }
 
-  /// w̄ ← w̄ + (w − w̄)·4/(k+3), as in descent.cpp.
+  /// w̄ ← w̄ + (w − w̄)·4/(k+3), as in descent.cpp, but not before the rows read are worth the p additions.
   void update_average() {
-    const double t = 4.0 / (static_cast<double>(iterations_) + 3.0);
+    if (unaveraged_ < rows_.cols()) return;
+    unaveraged_ = 0;
+    const double t = 4.0 / (static_cast<double>(++averaged_) + 3.0);
     for (std::size_t j = 0; j < w_.size(); ++j) average_[j] += t * (w_[j] - average_[j]);
     average_price_ += t * (price_ - average_price_);
   }
@@ -299,7 +302,7 @@ class PairDescent {
   void fill(Answer& answer, double reach) {
     answer.beta.resize(cells_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) answer.beta[i] = cells_[i].beta;
-    const bool averaged = iterations_ > 1 && sampled(average_, average_price_) < sampled(w_, price_);
+    const bool averaged = averaged_ > 1 && sampled(average_, average_price_) < sampled(w_, price_);
     answer.w = averaged ? average_ : w_;
     answer.b = best_intercept(answer.w, averaged ? average_price_ : price_, reach);
     answer.epochs = epochs_;
@@ -373,6 +376,7 @@ class PairDescent {
   double threshold_ = infinity;
   double size_ = 0;  // of the objective, to make gaps relative
   double epochs_ = 0;
+  Index averaged_ = 0, unaveraged_ = 0;  // how often w̄ moved, and entries read since
   Index active_ = 0, iterations_ = 0, idle_ = 0, shift_ = 1;
 };
 

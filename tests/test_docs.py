@@ -83,6 +83,12 @@ def test_commands_on_the_pages_exist(path):
     assert set(re.findall(r"\bmake ([a-z-]+)`", path.read_text())) <= targets
 
 
+def test_the_page_of_solvers_names_every_loss_and_every_solver():
+    written = (ROOT / "docs" / "solvers.md").read_text()
+    missing = [entry.name for entry in [*dg.losses(), *dg.solvers()] if f"`{entry.name}`" not in written]
+    assert not missing, "run `python docs/make_tables.py`"
+
+
 UNFINISHED = ["TO" + "DO", "FIX" + "ME", "mark.x" + "fail", "mark.sk" + "ip", "NotImplemented" + "Error"]
 PLACES = ["/ro" + "ot/", "/wo" + "rk/", "/ho" + "me/"]
 

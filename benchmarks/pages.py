@@ -59,7 +59,13 @@ def race(result: Result) -> str:
         lines.append(
             f"- {mean:.1f} times as fast as {words} in geometric mean; slower in {slower} of {len(rows)} cells."
         )
-    return "\n".join([*lines, "", f"*{where(result)}. Cells in bold are races we lose.*"])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"*{where(result)}; the machine was busy, so ratios count, not seconds. Ratios in bold are races we lose.*",
+        ]
+    )
 
 
 def easy(result: Result) -> str:

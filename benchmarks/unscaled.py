@@ -49,7 +49,9 @@ def steps(dg: Any, X: Any, y: Any) -> list[dict[str, Any]]:
         about = {"setting": f"epoch {state.epoch:.0f} ({state.solver})", "seconds": state.seconds, "accuracy": right}
         seen.append({**about, "objective": state.primal})
 
-    dg.solve(dg.Problem(X, y, intercept="regularized"), tol=1e-6, callback=look)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dg.solve(dg.Problem(X, y, intercept="regularized"), tol=1e-6, callback=look)
     return seen
 
 

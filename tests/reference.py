@@ -245,7 +245,7 @@ def _tube_optimum(A: np.ndarray, y: np.ndarray, c: np.ndarray, penalty: np.ndarr
 def clarabel_minimum(
     P: Any, q: np.ndarray, G: Any, h: np.ndarray, equal: Any = None, right: np.ndarray | None = None
 ) -> float:
-    """min ½xᵀPx + qᵀx with Gx ≤ h and, if given, equal·x = right; both costs scaled to a moderate size first."""
+    """min ½xᵀPx + qᵀx with Gx ≤ h and, if given, equal·x = right; the costs scaled to the first size that it solves."""
     import clarabel
 
     P = sp.csc_matrix(P)
@@ -258,8 +258,13 @@ def clarabel_minimum(
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
     settings.max_iter = 400
-    answer = clarabel.DefaultSolver(sp.triu(P / size, format="csc"), q / size, A, b, cones, settings).solve()
-    return float(answer.obj_val) * size
+    answers = []
+    for scale in (size, np.sqrt(size), 1.0, size * 1e-3):
+        answer = clarabel.DefaultSolver(sp.triu(P / scale, format="csc"), q / scale, A, b, cones, settings).solve()
+        if str(answer.status) == "Solved":
+            return float(answer.obj_val) * scale
+        answers.append((max(answer.r_prim, answer.r_dual), float(answer.obj_val) * scale))
+    return min(answers)[1]  # the one that came closest
 
 
 @st.composite

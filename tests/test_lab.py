@@ -29,8 +29,9 @@ from dualgap.lab import Check, Experiment, Method, Sample, fit
 from dualgap.lab.catalogue import NAMES, find
 from dualgap.lab.cli import main
 from dualgap.lab.data import Shelf
-from dualgap.lab.figures import apart, draw_all, tick
+from dualgap.lab.figures import apart, draw_all, log_ticks, tick
 from dualgap.lab.palette import SOLVERS
+from dualgap.lab.report import glued
 from dualgap.lab.results import Record, Records, number, power, power_law, seconds
 from dualgap.lab.verdict import decide
 from dualgap.lab.worker import run_cell
@@ -209,6 +210,32 @@ def test_numbers_as_people_write_them() -> None:
     x = np.array([1.0, 2, 4, 8, 16])
     found = power_law(x, 3 * x**1.5 * np.array([1.01, 0.99, 1, 1.01, 0.99]))
     assert found and found.low < 1.5 < found.high and abs(found.slope - 1.5) < 0.02
+
+
+@pytest.mark.parametrize("high", [2e-3, 7e-3, 0.05, 3.0, 1e5])
+def test_ticks_of_a_logarithmic_axis_keep_apart(high: float) -> None:
+    found = np.array(log_ticks(1.1e-3, high, 0.2))
+    assert 2 <= len(found) <= 6 and found[0] >= 1.1e-3 and found[-1] <= high
+    assert np.diff(np.log(found)).min() >= 0.2 * np.log(high / 1.1e-3)
+
+
+def test_a_number_stays_with_its_unit() -> None:
+    assert glued("76.2 % after 930 ms, q = 40") == "76.2\u00a0% after 930\u00a0ms, q\u00a0=\u00a040"
+    assert glued("2 samples") == "2 samples"
+
+
+def test_a_peer_is_drawn_by_whole_fits() -> None:
+    """With `watch` a peer's curve is fits from the start with more and more iterations, each judged."""
+    experiment = Experiment(
+        name="x", title="", question="", claim="", source="", data=[Sample("heart", test=0.3, prepare="standard")],
+        methods=[Method("sklearn:LinearSVC", options={"dual": True}, problem={"intercept": "regularized"})],
+        settings=[{"tol": 1e-3, "watch": True, "peer_iterations": (1, 10, 1000)}], repeats=1, measure=fit,
+        panels=lambda records: [], checks=lambda records: [],
+    )  # fmt: skip
+    values = run_cell(experiment, experiment.cells(0)[0], Shelf(None))["values"]
+    assert values["curve"]["epoch"] == [1.0, 10.0, 1000.0] and len(values["watched"]["accuracy"]) == 3
+    primal = values["curve"]["primal"]
+    assert primal[2] < primal[0] and values["primal"] == primal[2] and values["test_accuracy"] > 0.6
 
 
 def test_labels_do_not_touch() -> None:

@@ -26,7 +26,7 @@ template <class T>
 bool run(const KernelProblem& problem, Answer& answer, const SmoOptions& options, const Court& court,
          Control& control) {
   Pairs<T> pairs(problem, court, options, control);
-  constexpr Index look_every = 200;
+  const Index look_every = std::clamp<Index>(problem.n() / 10, 10, 200);  // a look costs about what a step does
   std::vector<const T*> rows;
   bool going = pairs.start(answer);
   for (Index iteration = 1; going; ++iteration) {

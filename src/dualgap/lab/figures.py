@@ -22,6 +22,7 @@ INK, MUTED, GRID, PAPER = (TONES[name][0] for name in ("ink", "muted", "grid", "
 FONT = 9.5
 LABEL = 9.0
 CHARACTER = 0.074  # inches of one, about
+KEY = 0.24  # inches of a label's piece of line, where colour alone does not say which curve it means
 STYLE: Any = {
     "svg.fonttype": "none",
     "font.size": FONT,
@@ -47,10 +48,13 @@ def draw_all(panels: Sequence[Panel], name: str, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     if not shown:
         return []
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
-        together = _figure(shown, columns=2 if len(shown) == 4 else min(len(shown), 3))
-        (folder / f"{name}.svg").write_text(_alone(_svg(together)), encoding="utf-8")
-        together.savefig(folder / f"{name}.png", dpi=160)
+    files = {name: shown}
+    files |= {f"{name}-{group}": [p for p in shown if p.group == group] for group in {p.group for p in shown} - {""}}
+    for stem, some in files.items():
+        with matplotlib.rc_context({**STYLE, "svg.hashsalt": stem}):
+            together = _figure(some, columns=2 if len(some) == 4 else min(len(some), 3))
+            (folder / f"{stem}.svg").write_text(_alone(_svg(together)), encoding="utf-8")
+            together.savefig(folder / f"{stem}.png", dpi=160)
     inline = []
     for place, panel in enumerate(shown):
         with matplotlib.rc_context({**STYLE, "svg.hashsalt": f"{name}-{place}"}):
@@ -71,13 +75,24 @@ def _figure(panels: Sequence[Panel], columns: int) -> Any:
         axes = figure.add_axes(
             (box[0] / (WIDE * columns), box[1] / (HIGH * rows), box[2] / (WIDE * columns), box[3] / (HIGH * rows))
         )
+        figure.text(
+            (column * WIDE + 0.12) / (WIDE * columns), ((rows - row) * HIGH - 0.12) / (HIGH * rows), panel.title,
+            fontsize=FONT + 1, va="top", ha="left", color=INK,
+        )  # fmt: skip
         _panel(axes, panel)
     return figure
 
 
 def _right_margin(panel: Panel) -> float:
-    labels = [curve.label for curve in panel.curves if len(curve.x)]
-    return 0.16 + CHARACTER * max((len(label) for label in labels), default=0) if labels else 0.25
+    shown = [curve for curve in panel.curves if len(curve.x)]
+    longest = max((len(curve.label) for curve in shown), default=0)
+    return 0.16 + CHARACTER * longest + (KEY + 0.06 if _needs_keys(shown) else 0) if shown else 0.25
+
+
+def _needs_keys(shown: Sequence[Curve]) -> bool:
+    """Two curves of one colour: their labels show the dash."""
+    colours = [(curve.theory, curve.solver) for curve in shown]
+    return len(set(colours)) < len(colours)
 
 
 def _left_margin(panel: Panel) -> float:
@@ -91,7 +106,6 @@ def _panel(axes: Any, panel: Panel) -> None:
     axes.grid(color=GRID, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(length=2.5, width=0.6)
-    axes.set_title(panel.title, fontsize=FONT + 1, loc="left", color=INK, pad=8, x=-0.0)
     axes.set_xscale(panel.xscale)
     if panel.dots:
         _dots(axes, panel)
@@ -103,15 +117,17 @@ def _panel(axes: Any, panel: Panel) -> None:
     _ticks(axes.xaxis, panel.xscale, panel.xunit)
     if not panel.dots:
         _ticks(axes.yaxis, panel.yscale, panel.yunit)
+    elif all(dot.note for dot in panel.dots):
+        axes.set_xticks([], minor=False)
+        axes.set_xticks([], minor=True)
 
 
 def _curves(axes: Any, panel: Panel) -> None:
     shown = [curve for curve in panel.curves if len(curve.x)]
     for curve in shown:
-        colour = MUTED if curve.theory else palette.colour(curve.solver)
-        dash = (0, (2, 2)) if curve.theory else palette.DASHES[curve.style % len(palette.DASHES)]
-        width = 0.9 if curve.theory else 1.6
-        axes.plot(curve.x, curve.y, color=colour, linestyle=dash, linewidth=width, solid_capstyle="round")
+        line = _line(curve)
+        colour = line["color"]
+        axes.plot(curve.x, curve.y, solid_capstyle="round", **line)
         if curve.mark or _short(curve):
             _bars(axes, curve if curve.mark else _end(curve), colour)
         elif curve.low is not None and curve.high is not None:
@@ -124,6 +140,13 @@ def _curves(axes: Any, panel: Panel) -> None:
     _label_ends(axes, shown)
 
 
+def _line(curve: Curve) -> dict[str, Any]:
+    if curve.theory:
+        return {"color": MUTED, "linewidth": 0.9, "linestyle": ((0, (2, 2)), (0, (6, 2)))[curve.style % 2]}
+    dash = palette.DASHES[curve.style % len(palette.DASHES)]
+    return {"color": palette.colour(curve.solver), "linewidth": 1.6, "linestyle": dash}
+
+
 def _short(curve: Curve) -> bool:
     """A curve that would be a speck: a fit that was judged once."""
     return len(curve.x) < 2 or curve.x[-1] <= 1.05 * curve.x[0]
@@ -133,10 +156,10 @@ def _end(curve: Curve) -> Curve:
     return replace(curve, x=list(curve.x[-1:]), y=list(curve.y[-1:]), low=None, high=None)
 
 
-def _bars(axes: Any, curve: Curve, colour: str) -> None:
+def _bars(axes: Any, curve: Curve, colour: str, **where: Any) -> None:
     axes.plot(
         curve.x, curve.y, linestyle="none", color=colour, marker=palette.marker(curve.solver), markersize=3.6,
-        markerfacecolor=PAPER if curve.style % 2 else colour, markeredgewidth=1,
+        markerfacecolor=PAPER if curve.style % 2 else colour, markeredgewidth=1, **where,
     )  # fmt: skip
     if curve.low is not None and curve.high is not None:
         axes.vlines(curve.x, curve.low, curve.high, color=colour, linewidth=1.1)
@@ -176,15 +199,41 @@ def _label_ends(axes: Any, shown: Sequence[Curve]) -> None:
         right, height = to_axes.transform((x, min(max(y, low), high)))
         ends.append((float(height), float(right), curve))
     ends.sort(key=lambda end: end[0])
-    tall = axes.get_position().height * axes.figure.get_figheight() * 72
+    wide, tall = (size * 72 for size in _inches(axes))
     heights = apart([end[0] for end in ends], 1.3 * LABEL / tall, 0.0, 1.0)
     for (true, right, curve), height in zip(ends, heights, strict=True):
-        colour = MUTED if curve.theory else palette.colour(curve.solver)
-        axes.annotate(
-            curve.label, xy=(min(right, 1.0), true), xycoords="axes fraction", xytext=(1.035, height),
-            textcoords="axes fraction", color=colour, fontsize=LABEL, va="center", ha="left", annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5, "shrinkA": 1, "shrinkB": 2},
-        )  # fmt: skip
+        if _needs_keys(shown):
+            _keyed_label(axes, curve, height, 72 * KEY / wide)
+        else:
+            _led_label(axes, curve, height, (min(right, 1.0), true))
+
+
+def _inches(axes: Any) -> tuple[float, float]:
+    box = axes.get_position()
+    return box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+
+
+def _keyed_label(axes: Any, curve: Curve, height: float, width: float) -> None:
+    """A piece of the line as drawn, then its name."""
+    key = [1.03, 1.03 + width]
+    axes.plot(key, [height, height], transform=axes.transAxes, clip_on=False, **_line(curve))
+    if curve.mark:
+        middle = replace(curve, x=[sum(key) / 2], y=[height], low=None, high=None)
+        _bars(axes, middle, _line(curve)["color"], transform=axes.transAxes, clip_on=False)
+    axes.text(
+        key[1] + 0.25 * width, height, curve.label, transform=axes.transAxes, color=_line(curve)["color"],
+        fontsize=LABEL, va="center", ha="left",
+    )  # fmt: skip
+
+
+def _led_label(axes: Any, curve: Curve, height: float, end: tuple[float, float]) -> None:
+    """Its name, with a thin line from where the curve ends."""
+    colour = _line(curve)["color"]
+    axes.annotate(
+        curve.label, xy=end, xycoords="axes fraction", xytext=(1.035, height),
+        textcoords="axes fraction", color=colour, fontsize=LABEL, va="center", ha="left", annotation_clip=False,
+        arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5, "shrinkA": 1, "shrinkB": 2},
+    )  # fmt: skip
 
 
 def apart(heights: Sequence[float], step: float, low: float, high: float) -> list[float]:
@@ -233,22 +282,40 @@ def _wide_enough(values: Sequence[float] | Any, unit: str) -> tuple[float, float
     if not len(values):
         return 0.0, 1.0
     low, high = float(np.min(values)), float(np.max(values))
-    span = max(high - low, 0.02 if unit == "%" else 1e-3 * abs(high) or 1.0)
+    share = unit == "%" or 0.5 <= low <= high <= 1
+    span = max(high - low, 0.02 if share else 1e-3 * abs(high) or 1.0)
     middle = (low + high) / 2
     return middle - 0.58 * span, middle + 0.58 * span
 
 
 def _ticks(axis: Any, scale: str, unit: str) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
     if scale == "log":
-        narrow = high / max(low, 1e-300) < 30
-        axis.set_major_locator(LogLocator(numticks=6, subs=(1.0, 2.0, 5.0) if narrow else (1.0,)))
+        apart = 0.12 if axis.axis_name == "y" else 0.24 if unit == "s" else 0.18
+        axis.set_major_locator(FixedLocator(log_ticks(low, high, apart)))
+        axis.set_minor_locator(LogLocator(subs="all", numticks=50))
         axis.set_minor_formatter(NullFormatter())
     else:
         axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, scale, unit)))
+
+
+def log_ticks(low: float, high: float, apart: float) -> list[float]:
+    """The finest of the usual divisions of a logarithmic axis whose ticks keep a share of its length apart."""
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+    divisions: list[tuple[int, Sequence[float]]] = [(1, np.arange(1, 10, 0.5).tolist()), (1, range(1, 10))]
+    divisions += [(1, (1, 1.5, 2, 3, 5, 7)), (1, (1, 2, 3, 5)), (1, (1, 2, 5)), (1, (1, 3))]
+    divisions += [*((step, (1,)) for step in range(1, last - first + 2)), (1, (2, 5)), (1, (5,))]
+    room = apart * np.log(high / low)
+    found: list[float] = []
+    for step, heads in divisions:
+        powers = range(first - first % step, last + 1, step)
+        found = [head * 10.0**power for power in powers for head in heads if low <= head * 10.0**power <= high]
+        if len(found) > 1 and np.diff(np.log(found)).min() >= room:
+            break
+    return found
 
 
 def tick(value: float, scale: str, unit: str) -> str:

@@ -2,7 +2,8 @@
 
 ``fit`` serves nearly every experiment: it solves once with a trace, and says when the certified relative gap first was
 within the tolerance. Peers have no trace: they are run at tighter and tighter settings of their own until the judge
-certifies the same gap, and the time of the first setting that passes is theirs.
+certifies the same gap, and the time of the first setting that passes is theirs; or, to draw their way, from the start
+again with more and more iterations.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def fit(case: Case) -> dict[str, Any]:
     """Solve to ``tol`` (and at most ``max_time``) and measure time, certificate and accuracy.
 
     Settings: ``tol``, ``max_time``, ``max_iter``, ``best_of`` (short fits are repeated, the fastest kept),
-    ``trace`` (False: only the user's whole time), ``watch`` (True: also the accuracy on the test rows along the way).
+    ``trace`` (False: only the user's whole time), ``watch`` (True: also the accuracy on the test rows along the way;
+    a peer's way is whole fits of ``peer_iterations``).
     """
     problem = make_problem(case)
     begin = time.perf_counter()
@@ -58,7 +60,7 @@ def need(solver: str) -> None:
 
 def _once(case: Case, problem: Any) -> dict[str, Any]:
     if case.method.solver in PEERS:
-        return _peer(case, problem)
+        return _peer_way(case, problem) if case.setting.get("watch") else _peer(case, problem)
     need(case.method.solver)
     limits = {name: case.setting[name] for name in ("tol", "max_time", "max_iter") if name in case.setting}
     watched: list[tuple[float, Any, float]] = []
@@ -101,12 +103,7 @@ def _peer(case: Case, problem: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     spent, enough = 0.0, 3 * case.setting.get("max_time", 20.0)
     for theirs in peer.tolerances:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            begin = time.perf_counter()
-            model = peer.make(case, theirs)
-            peer.fit(model, case)
-            seconds = time.perf_counter() - begin
+        model, seconds = _peer_fit(case, theirs, int(case.setting.get("peer_max_iter", 20_000)))
         spent += seconds
         coef, intercept, certificate = peer.certify(model, case, problem)
         values = {**_certified(certificate), "status": "optimal", "seconds": seconds, "whole_seconds": seconds}
@@ -122,6 +119,39 @@ def _peer(case: Case, problem: Any) -> dict[str, Any]:
     return {**values, "status": "no setting of theirs certified in time", "seconds": None, "solver_seconds": spent}
 
 
+def _peer_fit(case: Case, tol: float, max_iter: int) -> tuple[Any, float]:
+    """A fitted peer and the seconds of its fit."""
+    peer = PEERS[case.method.solver]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        begin = time.perf_counter()
+        model = peer.make(case, tol, max_iter)
+        peer.fit(model, case)
+        return model, time.perf_counter() - begin
+
+
+def _peer_way(case: Case, problem: Any) -> dict[str, Any]:
+    """A curve of whole fits, each from the start with more iterations, until they took twice the time allowed."""
+    line: dict[str, list[float]] = {"epoch": [], "seconds": [], "primal": [], "dual": [], "relative_gap": []}
+    right: list[float] = []
+    values: dict[str, Any] = {}
+    for iterations in case.setting["peer_iterations"]:
+        model, seconds = _peer_fit(case, 1e-9, int(iterations))
+        coef, intercept, certificate = PEERS[case.method.solver].certify(model, case, problem)
+        values = {**_certified(certificate), **accuracies(case, coef, intercept), "epochs": iterations}
+        line["epoch"].append(float(iterations))
+        line["seconds"].append(seconds)
+        for name in ("primal", "dual", "relative_gap"):
+            line[name].append(values[name])
+        right.append(values["test_accuracy"])
+        if sum(line["seconds"]) > 2 * case.setting.get("max_time", 20.0):
+            break
+    reached = seconds_to(line, case.setting.get("tol", 1e-3))
+    values |= {"status": "max_iter" if reached is None else "optimal", "seconds": reached, "curve": line}
+    values |= {"solver_seconds": line["seconds"][-1], "whole_seconds": line["seconds"][-1]}
+    return {**values, "watched": {"seconds": line["seconds"], "accuracy": right}}
+
+
 def _certified(certificate: Any) -> dict[str, Any]:
     return {
         "primal": certificate.primal,
@@ -135,7 +165,8 @@ def curve(trace: Any) -> dict[str, list[float]]:
     """A trace's numbers, thinned evenly in the logarithm of its length."""
     size = np.maximum(np.maximum(np.abs(trace.primal), np.abs(trace.dual)), 1e-300)
     columns = {"epoch": trace.epoch, "seconds": trace.seconds, "primal": trace.primal, "dual": trace.dual}
-    columns["relative_gap"] = trace.gap / size
+    whole = np.isfinite(size)  # a point without a finite objective is as far away as can be
+    columns["relative_gap"] = np.divide(trace.gap, size, out=np.ones(len(trace)), where=whole)
     count = len(trace)
     if count > POINTS:
         keep = np.unique(np.round(np.geomspace(1, count, POINTS)).astype(int)) - 1

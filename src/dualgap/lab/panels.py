@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dualgap.lab.results import Record, Records, spread
+from dualgap.lab.results import Record, Records, number, spread
 
 Numbers = Sequence[float]
 
@@ -56,19 +56,23 @@ class Panel:
     yunit: str = ""  # "%": ticks say per cent
     flip: bool = False  # small x to the right, as with tolerances
     ylim: tuple[float | None, float | None] = (None, None)
+    group: str = ""  # panels of one group are also a figure of their own, NAME-GROUP
 
     @property
     def empty(self) -> bool:
-        return not any(not dot.note for dot in self.dots) and not any(len(curve.x) for curve in self.curves)
+        return not self.dots and not any(len(curve.x) for curve in self.curves)
 
 
 def dots(records: Records, name: str, title: str, xlabel: str, **axes: Any) -> Panel:
     """A dot for each method: the middle and quartiles of a number over its records."""
     rows = []
     for method in records.methods:
-        found = records.where(method=method.title).spread(name)
-        if found is None and len(records.where(method=method.title)):
-            rows.append(Dot(method.title, np.nan, np.nan, np.nan, method.solver, method.style, "did not get there"))
+        some = records.where(method=method.title)
+        found = some.spread(name)
+        if found is None and len(some):
+            gap = some.spread("relative_gap")
+            note = f"ended at a gap of {number(gap.middle, 1)}" if gap else "did not get there"
+            rows.append(Dot(method.title, np.nan, np.nan, np.nan, method.solver, method.style, note))
         elif found is not None:
             rows.append(Dot(method.title, found.middle, found.low, found.high, method.solver, method.style))
     return Panel(title, xlabel, dots=rows, **axes)

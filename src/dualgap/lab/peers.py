@@ -14,15 +14,16 @@ from dualgap.lab.declare import Case
 
 @dataclass(frozen=True)
 class Peer:
-    """``tolerances`` from loose to tight; ``certify`` gives coefficients (or None), intercept and certificate."""
+    """``make`` takes its tolerance and its limit of iterations; ``tolerances`` run from loose to tight; ``certify``
+    gives coefficients (or None), intercept and certificate."""
 
-    make: Callable[[Case, float], Any]
+    make: Callable[[Case, float, int], Any]
     fit: Callable[[Any, Case], Any]
     certify: Callable[[Any, Case, Any], tuple[Any, float, Any]]
     tolerances: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
 
 
-def _linear_svc(case: Case, tol: float) -> Any:
+def _linear_svc(case: Case, tol: float, max_iter: int) -> Any:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(
@@ -30,7 +31,7 @@ def _linear_svc(case: Case, tol: float) -> Any:
         loss=case.problem.get("loss", "squared_hinge"),
         fit_intercept=case.problem.get("intercept", "none") != "none",
         tol=tol,
-        max_iter=int(case.setting.get("peer_max_iter", 20_000)),
+        max_iter=max_iter,
         random_state=case.seed,
         **case.method.options,
     )
@@ -41,10 +42,10 @@ def _certify_linear(model: Any, case: Case, problem: Any) -> tuple[Any, float, A
     return coef, intercept, dg.certify(problem, coef, intercept)
 
 
-def _one_class(case: Case, tol: float) -> Any:
+def _one_class(case: Case, tol: float, max_iter: int) -> Any:
     from sklearn.svm import OneClassSVM
 
-    return OneClassSVM(kernel="linear", nu=case.problem["nu"], tol=tol)
+    return OneClassSVM(kernel="linear", nu=case.problem["nu"], tol=tol, max_iter=max_iter)
 
 
 def _certify_one_class(model: Any, case: Case, problem: Any) -> tuple[Any, float, Any]:

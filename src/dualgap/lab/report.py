@@ -8,6 +8,7 @@ import io
 import json
 import os
 import platform
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from dualgap.lab import palette
 from dualgap.lab.data import Shelf
 from dualgap.lab.declare import Note
 from dualgap.lab.figures import draw_all
-from dualgap.lab.results import Record, Records, number, seconds
+from dualgap.lab.results import Record, Records, number
 from dualgap.lab.runner import Plan, collect
 from dualgap.lab.verdict import Verdict, decide
 
@@ -205,12 +206,18 @@ def _page(sections: Sequence[Section], about: dict[str, str]) -> str:
 
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["seconds"] = seconds
+    environment.filters["glued"] = glued
     template = environment.get_template("page.html.jinja")
     words = Counter(section.verdict.word for section in sections)
     return template.render(
         sections=sections, about=about, words=words, light=palette.variables(0), dark=palette.variables(1)
     )
+
+
+def glued(text: str) -> str:
+    """Numbers stay on one line with their units and their signs."""
+    text = re.sub(r"(?<=\d) (?=(?:%|s|ms|µs|times|points|rows|cells|parts|fits)\b|%)", "\u00a0", text)
+    return re.sub(r"(?<=\w) ([=±≤]) (?=\S)", "\u00a0\\1\u00a0", text)
 
 
 def _terminal(sections: Sequence[Section], page: Path) -> str:

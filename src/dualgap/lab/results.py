@@ -36,6 +36,8 @@ class Spread:
     count: int
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return number(self.middle)
         return f"{number(self.middle)} [{number(self.low)}, {number(self.high)}]"
 
 
@@ -142,7 +144,7 @@ class Slope:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.slope:.2f} (95 %: {self.low:.2f} to {self.high:.2f})"
+        return f"{self.slope:.2f} (95 %: {self.low:.2f} to {self.high:.2f})".replace("-", "−")
 
 
 def power_law(x: Sequence[float], y: Sequence[float]) -> Slope | None:

@@ -41,6 +41,8 @@ def decide(records: Records) -> Verdict:
     word = "holds partly" if kept and broken else "holds" if kept else "does not hold"
     first = broken[0] if broken else kept[0]
     sentence = f"{word.capitalize()}: {first.number}."
+    if not broken and len(kept) > 1:
+        sentence = f"Holds, all {len(kept)} parts: {first.number}."
     if kept and broken:
         sentence = f"Holds partly, {len(kept)} of {len(decided)} parts: {kept[0].number}; but {first.number}."
     if len(decided) < len(checks):

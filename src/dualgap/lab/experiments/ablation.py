@@ -73,7 +73,7 @@ EXPERIMENT = Experiment(
             Sample("20news", rows=4000, positive=0, label="20news, 4,000 rows"),
         ),
         "settings": ({"tol": 1e-6, "max_time": 1.5},),
-        "repeats": 1,
+        "repeats": 2,
         "timeout": 30,
     },
 )

@@ -47,7 +47,8 @@ def checks(records: Records) -> list[Check]:
             continue
         dcd, smo = (first_within(records, method.title, sample, float(max(means))) for method in (DCD, LAZY))
         last = max(budget_of(row) for row in some)
-        number = f"DCD is there with {seconds(dcd)}, SMO with {seconds(smo) if smo else 'more than ' + seconds(last)}"
+        there = f"with {seconds(smo)}" if smo else f"not with {seconds(last)}"
+        number = f"{sample}: DCD has the best accuracy with {seconds(dcd)}, SMO {there}"
         found.append(Check(claim, dcd is not None and dcd <= 0.5 and (smo is None or smo > dcd), number))
     return found
 

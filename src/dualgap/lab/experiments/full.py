@@ -6,16 +6,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dualgap.lab import Check, Curve, Experiment, Method, Note, Panel, Records, Sample, curves, fit
+from dualgap.lab import Check, Curve, Experiment, Method, Note, Panel, Record, Records, Sample, curves, fit
 from dualgap.lab.panels import band
 from dualgap.lab.results import seconds
 
 METHODS = (
     Method("dcd", "DCD", {}, {"intercept": "regularized"}),
     Method("auto", "auto", {}, {"intercept": "regularized"}),
+    Method("sklearn:LinearSVC", "LinearSVC", {"dual": True}, {"intercept": "regularized"}),
 )
-SCALED = Sample("covtype.binary.scale", test=0.2, label="covtype, columns to [0, 1]")
 RAW = Sample("covtype.binary", test=0.2, label="covtype, columns as they are")
+SCALED = Sample("covtype.binary.scale", test=0.2, label="covtype, columns to [0, 1]")
+GROUPS = {RAW.title: "raw", SCALED.title: "scaled"}
+
+
+def gap_curves(records: Records) -> list[Curve]:
+    """The gap between a method's point and the best dual point that any method found on the same rows: a peer has none
+    of its own, and a method whose dual point lags is not blamed for it here."""
+    best: dict[int, float] = {}
+    for row in records.done:
+        best[row.cell.repeat] = max(best.get(row.cell.repeat, -np.inf), row.values["dual"])
+
+    def gap(row: Record) -> list[float]:
+        bound = best[row.cell.repeat]
+        return [(primal - bound) / max(abs(primal), abs(bound)) for primal in row.values["curve"]["primal"]]
+
+    return curves(records, gap, floor=1e-5)
 
 
 def accuracy_curves(records: Records) -> list[Curve]:
@@ -32,10 +48,21 @@ def accuracy_curves(records: Records) -> list[Curve]:
 def panels(records: Records) -> list[Panel]:
     shown = []
     for sample in records.samples:
-        some, x = records.where(sample=sample), "time (judging not counted)"
-        shown.append(Panel(f"{sample}: gap", x, "relative gap", curves(some, "relative_gap", floor=1e-5), xunit="s"))
+        some, x, group = records.where(sample=sample), "time (judging not counted)", GROUPS.get(sample, "")
+        shown.append(Panel(f"{sample}: gap", x, "gap to the best dual point", gap_curves(some), xunit="s", group=group))
         lines = accuracy_curves(some)
-        shown.append(Panel(f"{sample}: accuracy", x, "test accuracy", lines, yscale="linear", xunit="s", yunit="%"))
+        shown.append(
+            Panel(
+                f"{sample}: accuracy",
+                x,
+                "test accuracy",
+                lines,
+                yscale="linear",
+                xunit="s",
+                yunit="%",
+                group=group,
+            )
+        )
     return shown
 
 
@@ -88,9 +115,9 @@ EXPERIMENT = Experiment(
     question="How long does descent take to the best accuracy, and to a certified optimum, on the whole set?",
     claim="DCD reaches the highest possible accuracy on all 580,000 rows (80 % of them for training) in just 20 s.",
     source="002 fig. 6",
-    data=(SCALED, RAW),
+    data=(RAW, SCALED),
     methods=METHODS,
-    settings=({"tol": 1e-4, "max_time": 25.0, "watch": True},),
+    settings=({"tol": 1e-4, "max_time": 25.0, "watch": True, "peer_iterations": (1, 3, 10, 30, 100)},),
     measure=fit,
     panels=panels,
     checks=checks,
@@ -98,6 +125,12 @@ EXPERIMENT = Experiment(
     repeats=3,
     timeout=200,
     how="The document does not say whether its columns were scaled; both are run. Hinge, C = 1, a constant column"
-    " for the bias.",
-    quick={"settings": ({"tol": 1e-3, "max_time": 7.0, "watch": True},), "repeats": 1, "timeout": 60},
+    " for the bias. scikit-learn's LinearSVC is run from the start with 1, 3, 10, 30, 100 iterations, the conversion of"
+    " its input included. The figure shows gaps to the best dual point that any method found on the same rows; the"
+    " table and the verdict those of each method's own certificate, which LinearSVC cannot have.",
+    quick={
+        "settings": ({"tol": 1e-3, "max_time": 6.0, "watch": True, "peer_iterations": (1, 3, 10, 30)},),
+        "repeats": 2,
+        "timeout": 60,
+    },
 )

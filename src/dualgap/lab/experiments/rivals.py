@@ -110,7 +110,7 @@ EXPERIMENT = Experiment(
     quick={
         "data": (Sample("a9a"), Sample("20news", positive=0, label="20news, one class"), Sample("ijcnn1")),
         "settings": ({"tol": 1e-6, "max_time": 1.5},),
-        "repeats": 1,
+        "repeats": 2,
         "timeout": 30,
     },
 )

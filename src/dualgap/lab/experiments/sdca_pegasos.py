@@ -143,7 +143,7 @@ EXPERIMENT = Experiment(
         "data": (Sample("bloodcells", rows=1000, prepare="unit", positive=1, label="blood cells, 1,000 rows"),),
         "problems": problems(1e-2, 1e-4),
         "settings": ({"tol": 1e-6, "max_time": 2.5, "max_iter": 100},),
-        "repeats": 1,
+        "repeats": 2,
         "timeout": 40,
     },
 )

@@ -167,7 +167,7 @@ EXPERIMENT = Experiment(
     quick={
         "data": (SMALL, replace(LARGE, rows=400)),
         "settings": ({"tol": 1e-3, "max_time": 1.5, "snapshots": 12},),
-        "repeats": 1,
+        "repeats": 2,
         "timeout": 30,
     },
 )

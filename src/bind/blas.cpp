@@ -3,6 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+#include <memory>
+
 namespace dualgap::bind {
 
 namespace nb = nanobind;
@@ -17,8 +20,9 @@ void load(const nb::dict& functions, const char* name, F& pointer) {
 }
 
 Blas load_all() {
-  const nb::dict blas = nb::module_::import_("scipy.linalg.cython_blas").attr("__pyx_capi__");
-  const nb::dict lapack = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
+  const nb::object published = nb::module_::import_("dualgap.blas").attr("published");
+  const auto blas = nb::cast<nb::dict>(published("cython_blas"));
+  const auto lapack = nb::cast<nb::dict>(published("cython_lapack"));
   Blas b;
   load(blas, "dgemm", b.dgemm);
   load(blas, "sgemm", b.sgemm);
@@ -32,9 +36,15 @@ Blas load_all() {
 
 }  // namespace
 
+// Loading runs Python, which may let another thread in here: a static's own lock would then wait for the interpreter's
+// and the interpreter's for it. So threads that come at the same time all load, and the first one's table is kept.
 const Blas& scipy_blas() {
-  static const Blas blas = load_all();
-  return blas;
+  static std::atomic<const Blas*> known{nullptr};
+  if (const Blas* blas = known.load(std::memory_order_acquire)) return *blas;
+  auto fresh = std::make_unique<const Blas>(load_all());
+  const Blas* first = nullptr;
+  if (known.compare_exchange_strong(first, fresh.get())) first = fresh.release();  // for the life of the process
+  return *first;
 }
 
 }  // namespace dualgap::bind

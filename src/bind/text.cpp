@@ -42,6 +42,10 @@ std::unique_ptr<Source> make_source(const nb::object& from) {
     const auto bytes = nb::borrow<nb::bytes>(from);
     return std::make_unique<MemorySource>(bytes.c_str(), bytes.size());
   }
+  if (nb::isinstance<nb::tuple>(from)) {  // a descriptor and what was read of it already
+    const auto head = nb::cast<nb::bytes>(from[1]);
+    return std::make_unique<FileSource>(nb::cast<int>(from[0]), std::string(head.c_str(), head.size()));
+  }
   return std::make_unique<CalledSource>(from);
 }
 
@@ -63,8 +67,7 @@ nb::dict to_dict(Table& table, const Reading& reading) {
   d["highest"] = table.highest;
   d["bytes"] = table.bytes;
   d["lines"] = table.lines;
-  d["data"] = reading.precision == Precision::full ? array<double>(table.values, table.entries)
-                                                   : array<float>(table.values, table.entries);
+  d["data"] = table.single ? array<float>(table.values, table.entries) : array<double>(table.values, table.entries);
   d["indices"] = whole_array(table.columns, table.entries, table.wide);
   d["indptr"] = whole_array(table.ends, table.rows + 1, table.wide);
   d["labels"] = array<double>(table.labels, table.label_total);
@@ -74,13 +77,13 @@ nb::dict to_dict(Table& table, const Reading& reading) {
 }
 
 /// A dictionary of arrays, or a tuple (line, column, found, expected) for the first malformed line.
-nb::object read_table(const nb::object& from, bool single, bool many_labels, bool queries, const std::string& base,
-                      int threads, const nb::object& progress) {
+nb::object read_table(const nb::object& from, const std::string& values, bool many_labels, bool queries,
+                      const std::string& base, int threads, const nb::object& progress) {
   Reading reading;
   reading.format.labels = many_labels ? Labels::many : Labels::one;
   reading.format.base = base == "zero" ? Base::zero : base == "one" ? Base::one : Base::unknown;
   reading.format.queries = queries;
-  reading.precision = single ? Precision::single : Precision::full;
+  reading.precision = values == "single" ? Precision::single : values == "exact" ? Precision::exact : Precision::full;
   reading.threads = threads;
   reading.poll = [] {
     const nb::gil_scoped_acquire acquire;
@@ -142,7 +145,7 @@ nb::list write_table(const AnyArray& values, const AnyArray& columns, const AnyA
 }  // namespace
 
 void bind_text(nb::module_& m) {
-  m.def("read_svmlight", &read_table, nb::arg("source"), nb::arg("single"), nb::arg("many_labels"), nb::arg("queries"),
+  m.def("read_svmlight", &read_table, nb::arg("source"), nb::arg("values"), nb::arg("many_labels"), nb::arg("queries"),
         nb::arg("base"), nb::arg("threads"), nb::arg("progress").none());
   m.def("write_svmlight", &write_table, nb::arg("values"), nb::arg("columns"), nb::arg("starts"), nb::arg("labels"),
         nb::arg("label_starts").none(), nb::arg("queries").none(), nb::arg("first_column"), nb::arg("threads"));

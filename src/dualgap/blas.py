@@ -2,20 +2,68 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from typing import Any
 
 _lock = threading.Lock()
+_loading = threading.Lock()  # one thread at a time makes a module
 _users = 0
 _limit: Any = None
 
 
+def published(name: str) -> dict[str, Any]:
+    """The functions that ``scipy.linalg.<name>`` publishes for compiled code, as capsules.
+
+    Importing ``scipy.linalg`` as a whole takes longer than many a fit, so the one file is loaded by itself where the
+    package is not there yet; whoever imports the package later gets it as ever.
+
+    >>> from dualgap.blas import published
+    >>> "dgemm" in published("cython_blas")
+    True
+    """
+    with _loading:
+        return _published(f"scipy.linalg.{name}")
+
+
+@cache
+def _published(full: str) -> dict[str, Any]:
+    module = _loaded_alone(full) if "scipy.linalg" not in sys.modules else None
+    functions: dict[str, Any] = (module or importlib.import_module(full)).__pyx_capi__
+    return functions
+
+
+def _loaded_alone(full: str) -> Any:
+    """The extension module without its package, or None where that does not work."""
+    package = importlib.util.find_spec("scipy")
+    if package is None or not package.submodule_search_locations:
+        return None
+    folder = Path(package.submodule_search_locations[0]) / "linalg"
+    name = full.rpartition(".")[2]
+    path = next((path for end in EXTENSION_SUFFIXES if (path := folder / f"{name}{end}").is_file()), None)
+    spec = path and importlib.util.spec_from_file_location(full, path)
+    if not spec or not spec.loader:
+        return None
+    try:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module if hasattr(module, "__pyx_capi__") else None
+    except ImportError:
+        return None
+    finally:
+        sys.modules.pop(full, None)  # a later import of the package puts it there with all that belongs to it
+
+
 @cache
 def _controller() -> Any:
-    import scipy.linalg.cython_blas  # noqa: F401  (its library must be loaded to be found)
+    published("cython_blas")  # its library must be loaded to be found
     from threadpoolctl import ThreadpoolController
 
     controller = ThreadpoolController().select(user_api="blas")

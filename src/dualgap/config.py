@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import platform
 from functools import cache
-from pathlib import Path
 
 
 @cache
@@ -24,7 +22,8 @@ def available_threads() -> int:
 
 def _cgroup_cores() -> int:
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        with open("/sys/fs/cgroup/cpu.max") as file:
+            quota, period = file.read().split()
         return max(1, int(quota) // int(period)) if quota != "max" else 0
     except (OSError, ValueError):
         return 0
@@ -37,6 +36,8 @@ def show_config() -> None:
     >>> dg.show_config()  # doctest: +ELLIPSIS
     dualgap       ...
     """
+    import platform
+
     import numpy
     import scipy
     import sklearn

@@ -144,8 +144,13 @@ _FILES = (
 
 
 @cache
+def _solver(file: str) -> Solver:
+    solver: Solver = importlib.import_module(f"dualgap.solvers.{file}").SOLVER
+    return solver
+
+
 def _solvers() -> tuple[Solver, ...]:
-    return tuple(importlib.import_module(f"dualgap.solvers.{file}").SOLVER for file in _FILES)
+    return tuple(_solver(file) for file in _FILES)
 
 
 def solvers() -> list[Solver]:
@@ -159,7 +164,8 @@ def solvers() -> list[Solver]:
 
 
 def solver_named(name: str) -> Solver:
-    for solver in _solvers():
-        if solver.name == name:
-            return solver
+    """The solver of that name; only its own file is imported."""
+    file = str(name).replace("-", "_")
+    if file in _FILES and _solver(file).name == name:
+        return _solver(file)
     raise UnsupportedProblem(f"solver={name!r} is not one of {', '.join(solver.name for solver in _solvers())}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -182,6 +181,8 @@ class Result:
         return "Result\n" + "\n".join(f"  {name:<13} {value}" for name, value in self._rows())
 
     def _repr_html_(self) -> str:
+        import html
+
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
             for name, value in self._rows()

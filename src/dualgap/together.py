@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -31,6 +30,8 @@ def together(task: Callable[[int], T], count: int, workers: int) -> list[T]:
     """[task(0), …, task(count−1)] over threads. The first exception, Ctrl-C included, ends the others and is raised."""
     if workers <= 1:
         return [task(k) for k in range(count)]
+    from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+
     stop = threading.Event()
 
     def worker(k: int) -> T | None:

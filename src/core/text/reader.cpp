@@ -31,7 +31,7 @@ std::size_t MemorySource::read(char* to, std::size_t size) {
   return n;
 }
 
-FileSource::FileSource(int descriptor) : descriptor_(descriptor) {
+FileSource::FileSource(int descriptor, std::string head) : descriptor_(descriptor), head_(std::move(head)) {
   struct stat info;
   if (fstat(descriptor, &info) != 0) throw std::system_error(errno, std::generic_category());
   regular_ = S_ISREG(info.st_mode);
@@ -39,11 +39,19 @@ FileSource::FileSource(int descriptor) : descriptor_(descriptor) {
 }
 
 std::size_t FileSource::read(char* to, std::size_t size) {
+  if (!head_.empty()) {
+    const std::size_t n = head_.copy(to, size);
+    head_.erase(0, n);
+    return n;
+  }
   for (;;) {
     if (!regular_) {  // a pipe may keep us waiting: look up now and then
       pollfd wait{descriptor_, POLLIN, 0};
       if (stopping) return 0;
-      if (::poll(&wait, 1, 100) == 0) continue;
+      if (::poll(&wait, 1, 50) <= 0) {
+        if (waiting) waiting();
+        continue;
+      }
     }
     const ssize_t n = ::read(descriptor_, to, size);
     if (n >= 0) return static_cast<std::size_t>(n);
@@ -89,6 +97,7 @@ struct Block {
   Piece::End end = Piece::End::line;
   bool continues = false;  // goes on where the block before stopped inside a line
   bool last = false;
+  bool needs_double = false;  // has a value that float32 would change, where that matters
   Index number = 0;
   std::exception_ptr error;
 };
@@ -163,10 +172,13 @@ class Cutter {
 class Reader {
  public:
   Reader(Source& source, const Reading& reading)
-      : source_(source), reading_(reading), cutter_(source, reading.piece_bytes) {}
+      : source_(source), reading_(reading), cutter_(source, reading.piece_bytes) {
+    table_.single = reading.precision != Precision::full;
+  }
 
   Table read() {
     caller_ = std::this_thread::get_id();
+    source_.waiting = [this] { look_up(); };
     const std::size_t size = source_.size();
     const Index useful = size == 0 ? reading_.threads : static_cast<Index>(size / reading_.piece_bytes + 1);
     const int threads = static_cast<int>(std::min<Index>(reading_.threads, useful));
@@ -199,9 +211,20 @@ class Reader {
         block.piece.parse(block.text.get(), block.text.get() + block.size, block.end, reading_.format,
                           block.continues ? carry_ : Carry{});
         if (block.last && !block.piece.fault) block.piece.finish();
+        block.needs_double = reading_.precision == Precision::exact && !fits_single(block.piece);
       }
       commit(block);
     }
+  }
+
+  static bool fits_single(const Piece& piece) {
+    const double* v = piece.values.get();
+    unsigned changed = 0;
+    constexpr Index step = 1024;  // most files decide with their first values
+    for (Index first = 0; first < piece.entries && changed == 0; first += step)
+      for (Index k = first, last = std::min(first + step, piece.entries); k < last; ++k)
+        changed |= static_cast<double>(static_cast<float>(v[k])) != v[k];
+    return changed == 0;
   }
 
   bool take(Block& block) {
@@ -259,6 +282,7 @@ class Reader {
     }
     const Place place{table_.entries, table_.rows, starts_, table_.label_total, table_.query_total};
     try {
+      if (block.needs_double && table_.single) make_double();
       reserve(piece);
     } catch (...) {
       error_ = std::current_exception();
@@ -309,7 +333,7 @@ class Reader {
     carry_ = piece.carry;
   }
 
-  std::size_t value_bytes() const { return reading_.precision == Precision::full ? 8 : 4; }
+  std::size_t value_bytes() const { return table_.single ? 4 : 8; }
   std::size_t index_bytes() const { return table_.wide ? 8 : 4; }
 
   void reserve(const Piece& piece) {
@@ -334,25 +358,38 @@ class Reader {
     store.resize(std::max(need, static_cast<std::size_t>(target)));
   }
 
+  template <class Narrow, class Wide>
+  static void stretch(Store& store, Index count) {
+    if (store.capacity() == 0) return;
+    store.resize(2 * store.capacity());
+    const char* from = store.as<char>();
+    char* to = store.as<char>();
+    for (Index k = count - 1; k >= 0; --k) {  // from the end: nothing is overwritten unread
+      Narrow item;
+      std::memcpy(&item, from + k * sizeof item, sizeof item);
+      const Wide same = item;
+      std::memcpy(to + k * sizeof same, &same, sizeof same);
+    }
+  }
+
   void widen() {
     const std::unique_lock alone(arrays_);
-    const auto stretch = [](Store& store, Index count) {
-      if (store.capacity() == 0) return;
-      store.resize(2 * store.capacity());
-      const auto* narrow = store.as<std::int32_t>();
-      auto* wide = store.as<Index>();
-      for (Index k = count - 1; k >= 0; --k) wide[k] = narrow[k];  // from the end: nothing is overwritten unread
-    };
-    stretch(table_.columns, table_.entries);
-    stretch(table_.ends, table_.rows + 1);
+    stretch<std::int32_t, Index>(table_.columns, table_.entries);
+    stretch<std::int32_t, Index>(table_.ends, table_.rows + 1);
     table_.wide = true;
   }
 
+  void make_double() {
+    const std::unique_lock alone(arrays_);
+    stretch<float, double>(table_.values, table_.entries);
+    table_.single = false;
+  }
+
   void copy(const Piece& piece, const Place& at) {
-    if (reading_.precision == Precision::full)
-      std::copy_n(piece.values.get(), piece.entries, table_.values.as<double>() + at.entries);
-    else
+    if (table_.single)
       std::copy_n(piece.values.get(), piece.entries, table_.values.as<float>() + at.entries);
+    else
+      std::copy_n(piece.values.get(), piece.entries, table_.values.as<double>() + at.entries);
     if (table_.wide)
       copy_whole<Index>(piece, at);
     else

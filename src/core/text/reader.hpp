@@ -26,6 +26,7 @@ class Source {
   /// Bytes in all where known, else 0: only an estimate for the arrays' growth.
   virtual std::size_t size() const { return 0; }
   std::atomic<bool> stopping{false};  // set when nobody wants more: a read that waits should give up
+  std::function<void()> waiting;      // to be called every now and then by a read that waits
 };
 
 class MemorySource final : public Source {
@@ -39,15 +40,16 @@ class MemorySource final : public Source {
   std::size_t size_, at_ = 0;
 };
 
-/// An open file, pipe or device; not closed here.
+/// An open file, pipe or device; not closed here. `head` is what somebody has read of it already.
 class FileSource final : public Source {
  public:
-  explicit FileSource(int descriptor);
+  explicit FileSource(int descriptor, std::string head = {});
   std::size_t read(char* to, std::size_t size) override;
   std::size_t size() const override { return size_; }
 
  private:
   int descriptor_;
+  std::string head_;
   bool regular_ = false;
   std::size_t size_ = 0;
 };
@@ -73,14 +75,17 @@ class Store {
   std::size_t capacity_ = 0;
 };
 
-enum class Precision { single, full };
+/// How values are kept; exact: as float32 for as long as that loses nothing, as float64 from the first value on that
+/// it would change.
+enum class Precision { single, full, exact };
 
 struct Table {
   Store values, columns, ends, labels, label_counts, queries;
   Index rows = 0, entries = 0, label_total = 0, query_total = 0;
   Index lowest = INT64_MAX, highest = -1;  // of the columns as written
   Index lines = 0, bytes = 0;
-  bool wide = false;  // columns and ends are int64 rather than int32
+  bool wide = false;    // columns and ends are int64 rather than int32
+  bool single = false;  // values are float32 rather than float64
 };
 
 struct Reading {

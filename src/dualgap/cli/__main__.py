@@ -1,7 +1,5 @@
 """``python -m dualgap.cli``."""
 
-import sys
+from dualgap.cli import program
 
-from dualgap.cli import main
-
-sys.exit(main())
+program()

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.cli.load import ZERO_BASED
 from dualgap.cli.show import print_json, reading
-from dualgap.cli.train import ZERO_BASED
-from dualgap.files.datasets import read_data
+from dualgap.files.datasets import is_table, read_data
 from dualgap.files.mapped import convert_svmlight, save_mapped
-from dualgap.files.tables import is_table
 
 
 def run(args: Any) -> int:

@@ -13,8 +13,9 @@ import numpy as np
 
 import dualgap as dg
 from dualgap.cli.fit import Fitter
+from dualgap.cli.load import describe, load
 from dualgap.cli.show import coloured, counting, print_json, warn
-from dualgap.cli.train import describe, fit, load, model_path, report, save
+from dualgap.cli.train import fit, model_path, report, save
 from dualgap.config import available_threads
 from dualgap.together import together
 

@@ -49,12 +49,22 @@ def targets(data: Data, path: str, loss: str) -> Targets:
             y = y.astype(np.int64)
     elif y.dtype.kind == "O":
         y = y.astype(str)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = _classes(y)
     if len(classes) < 2:
         raise dg.InvalidData(f"{path} has one class only ({classes[0]}); there is nothing to separate.")
     if len(classes) > 1000:
         raise dg.InvalidData(f"{path} has {len(classes)} classes; did you mean a regression loss?")
     return Targets(classes, codes)
+
+
+def _classes(y: Any) -> tuple[Any, Any]:
+    """The different labels in order, and the place of each row's among them; small whole numbers are not sorted."""
+    if y.dtype.kind != "i" or int(y.max()) - int(y.min()) >= 1 << 16:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes
+    shifted = y - y.min()
+    seen = np.bincount(shifted) > 0
+    return np.flatnonzero(seen) + y.min(), (np.cumsum(seen) - 1)[shifted]
 
 
 def class_factors(found: Targets, args: Any) -> dict[Any, float] | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dualgap.cli.load import load
 from dualgap.cli.show import print_json, rows, warn
-from dualgap.cli.train import load
 from dualgap.files.datasets import Data
 from dualgap.files.liblinear_model import is_liblinear_model, read_liblinear_model
 from dualgap.files.model_file import is_model, read_model

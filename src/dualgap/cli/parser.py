@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -73,15 +74,17 @@ class _Command(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def build() -> argparse.ArgumentParser:
-    """The whole parser; the laboratory's own options come in only when it is called."""
+def build(command: str = "") -> argparse.ArgumentParser:
+    """The parser, with the options of one command or of all; the laboratory's own come in only when it is called."""
     top = _Top(prog="dualgap")
     top.add_argument("--version", action="version", version=f"dualgap {dualgap.__version__}")
     top.add_argument("--completion", choices=("bash", "zsh", "fish"), action=_Completion)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Command)
     for name, add in (("train", _train), ("predict", _predict), ("cv", _cv), ("convert", _convert), ("info", _info)):
-        add(commands.add_parser(name, formatter_class=argparse.RawDescriptionHelpFormatter, description=add.__doc__))
-        commands.choices[name].set_defaults(run=_later(f"dualgap.cli.{name}"))
+        part = commands.add_parser(name, formatter_class=argparse.RawDescriptionHelpFormatter, description=add.__doc__)
+        part.set_defaults(run=_later(f"dualgap.cli.{name}"))
+        if command in ("", name):
+            add(part)
     lab = commands.add_parser("lab", add_help=False)
     lab.set_defaults(run=_later("dualgap.lab.cli"))
     return top
@@ -89,8 +92,8 @@ def build() -> argparse.ArgumentParser:
 
 def parse(words: list[str]) -> argparse.Namespace:
     """The arguments; ends the program with status 2 where they make no sense."""
-    top = build()
     command = next((word for word in words if not word.startswith("-")), "")
+    top = build(command if command in COMMANDS and words[0] == command else "")
     if command == "lab":
         lab = _Command(prog="dualgap lab", description="Redo the documents' experiments as a report.")
         importlib.import_module("dualgap.lab.cli").add_arguments(lab)
@@ -113,6 +116,8 @@ def commands_parser(top: argparse.ArgumentParser, name: str) -> Any:
 
 def _later(module: str) -> Callable[[Any], int]:
     def run(args: Any) -> int:
+        if not module.startswith("dualgap.lab"):  # threads are ours, and BLAS starts its own as it is loaded
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return int(importlib.import_module(module).run(args))
 
     return run

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dualgap as dg
+from dualgap.cli.load import load
 from dualgap.cli.show import print_json, rows, warn
-from dualgap.cli.train import load
 from dualgap.files.atomic import new_file
 from dualgap.files.datasets import Csr, Data
 from dualgap.files.liblinear_model import is_liblinear_model

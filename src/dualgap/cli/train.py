@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dualgap as dg
-from dualgap.cli.fit import Fitter, fit_facts
-from dualgap.cli.show import coloured, print_json, reading, solving, warn
-from dualgap.files.datasets import Data, read_data
-from dualgap.files.model_file import write_model
+from dualgap.cli.load import describe, load
+from dualgap.cli.show import coloured, print_json, solving, warn
 
-ZERO_BASED: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+if TYPE_CHECKING:
+    from dualgap.cli.fit import Fitter
+    from dualgap.files.datasets import Data
+
+# what a fit needs, imported while the data is read
+MEANWHILE = ("dualgap.cli.fit", "dualgap.problem", "dualgap.solve", "dualgap.solvers.auto", "dualgap.files.model_file")
 
 
 def run(args: Any) -> int:
@@ -22,11 +24,13 @@ def run(args: Any) -> int:
 
         return cross_validate_once(args)
     path = model_path(args)
-    data, seconds = load(args)
+    data, seconds = load(args, values="full" if args.loss == "one_class" else "exact", meanwhile=MEANWHILE)
     if not (args.quiet or args.json):
         print(describe(args.data, data, seconds))
     if args.loss == "one_class":
         return _one_class(data, path, args)
+    from dualgap.cli.fit import Fitter
+
     fitter = Fitter(data, args.data, args)
     results = fit(fitter, args, args.C)
     save(fitter.content(results, args.C), path, args.format)
@@ -46,27 +50,6 @@ def model_path(args: Any) -> str:
     return path
 
 
-def load(args: Any, names: list[str] | None = None) -> tuple[Data, float]:
-    """The data and the seconds it took."""
-    started = time.perf_counter()
-    with reading(args.data, getattr(args, "quiet", False)) as progress:
-        data = read_data(
-            args.data,
-            label=args.label,
-            names=names,
-            zero_based=ZERO_BASED[args.zero_based],
-            n_threads=args.threads,
-            progress=progress,
-        )
-    return data, time.perf_counter() - started
-
-
-def describe(path: str, data: Data, seconds: float) -> str:
-    n, p = data.X.shape
-    entries = f", {len(data.X.data):,} entries" if data.sparse else ""
-    return f"{path}: {n:,} rows, {p:,} columns{entries} ({data.kind}), read in {seconds:.2f} s"
-
-
 def fit(fitter: Fitter, args: Any, C: float) -> list[Any]:
     with solving(args.tol, args.quiet) as draw:
         return fitter.fit(C, draw)
@@ -74,6 +57,8 @@ def fit(fitter: Fitter, args: Any, C: float) -> list[Any]:
 
 def save(content: dict[str, Any], path: str, format: str = "dualgap") -> None:
     if format == "dualgap":
+        from dualgap.files.model_file import write_model
+
         write_model(path, content)
     else:
         from dualgap.estimators.saving import from_state
@@ -83,6 +68,8 @@ def save(content: dict[str, Any], path: str, format: str = "dualgap") -> None:
 
 def report(fitter: Fitter, results: list[Any], path: str, args: Any) -> int:
     """What the fit came to; the exit status."""
+    from dualgap.cli.fit import fit_facts
+
     late = [result for result in results if str(result.status) != "optimal"]
     worst = max(results, key=lambda result: result.certificate.relative_gap)
     if args.json:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+    return path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
 
 
 def _sync_folder(folder: Path) -> None:
@@ -52,6 +50,8 @@ def new_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield part
         os.replace(part, final)
     except BaseException:
+        import shutil
+
         shutil.rmtree(part, ignore_errors=True)
         raise
     _sync_folder(final.absolute().parent)

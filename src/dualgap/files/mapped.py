@@ -16,11 +16,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from dualgap import _core
 from dualgap.config import available_threads
 from dualgap.errors import FormatError, InvalidData
 from dualgap.files.atomic import new_folder, synced
 from dualgap.files.sources import name_of, text_blocks
+from dualgap.files.text import read_text
 
 FORMAT = "dualgap data 1"
 _BLOCK = 16 << 20  # bytes of text held at a time
@@ -121,23 +121,11 @@ def convert_svmlight(
 
 def _tables(source: Any, dtype: Any, zero_based: bool | str, threads: int, progress: Any) -> Iterable[dict[str, Any]]:
     lines = done = 0
-    base = "unknown" if zero_based == "auto" else "zero" if zero_based else "one"
+    values = "single" if dtype == np.float32 else "full"
     for text in text_blocks(source, _BLOCK):
-        table: Any = _core.read_svmlight(
-            source=text,
-            single=dtype == np.float32,
-            many_labels=False,
-            queries=False,
-            base=base,
-            threads=threads,
-            progress=None,
+        table = read_text(
+            text, name_of(source), values=values, zero_based=zero_based, threads=threads, lines_before=lines
         )
-        if isinstance(table, tuple):
-            line, column, found, expected = table
-            place = f"{name_of(source)}, line {line + lines}, column {column}"
-            raise FormatError(
-                f"{place}: found {found}, expected {expected}.", name_of(source), int(line + lines), int(column)
-            )
         lines += table["lines"]
         done += len(text)
         if progress:

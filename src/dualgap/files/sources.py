@@ -26,13 +26,23 @@ def name_of(source: Any) -> str:
     return str(getattr(source, "name", "<file object>"))
 
 
+def waits(source: Any) -> bool:
+    """May reading it take as long as somebody else likes? Pipes and devices may, files and bytes do not."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.path.exists(source) and not os.path.isfile(source)
+    return not isinstance(source, (bytes, bytearray, memoryview))
+
+
 @contextlib.contextmanager
-def opened(source: Any) -> Iterator[int | bytes | Read]:
-    """A descriptor, the bytes themselves, or a read function that unpacks."""
+def opened(source: Any) -> Iterator[int | tuple[int, bytes] | bytes | Read]:
+    """A descriptor (with what was read of it already), the bytes themselves, or a read function that unpacks."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb", buffering=0) as file:
-            kind = archive_kind(os.pread(file.fileno(), 6, 0)) if file.seekable() else ""
-            yield _unpacker(kind, file) if kind else file.fileno()
+            if file.seekable():
+                kind = archive_kind(os.pread(file.fileno(), 6, 0))
+                yield _unpacker(kind, file) if kind else file.fileno()
+            else:
+                yield _from_stream(file.fileno())
     elif isinstance(source, (bytes, bytearray, memoryview)):
         data = bytes(source)
         if kind := archive_kind(data):
@@ -42,16 +52,52 @@ def opened(source: Any) -> Iterator[int | bytes | Read]:
         else:
             yield data
     elif isinstance(source, int) and not isinstance(source, bool):
-        yield source
+        yield _from_stream(source)
     elif hasattr(source, "read"):
-        yield _reader_of(source)
+        read = _reader_of(source)
+        head = _head(read)
+        whole = _Rejoined(head, read)
+        yield _unpacker(kind, whole) if (kind := archive_kind(head)) else whole.read
     else:
         raise TypeError(f"Expected a path, a descriptor, a file opened in binary mode, or bytes, not {source!r}.")
+
+
+def _from_stream(descriptor: int) -> tuple[int, bytes] | Read:
+    """What a pipe brings: its first bytes say what it is, and cannot be put back."""
+
+    def read(size: int) -> bytes:
+        return os.read(descriptor, size)
+
+    head = _head(read)
+    kind = archive_kind(head)
+    return _unpacker(kind, _Rejoined(head, read)) if kind else (descriptor, head)
 
 
 def archive_kind(head: bytes) -> str:
     """The kind of archive that begins like this, or nothing."""
     return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), "")
+
+
+def _head(read: Read) -> bytes:
+    """As many bytes as tell an archive from text."""
+    head = b""
+    while len(head) < 6 and (more := read(6 - len(head))):
+        head += more
+    return head
+
+
+class _Rejoined:
+    """A stream whose beginning was read already."""
+
+    def __init__(self, head: bytes, read: Read) -> None:
+        self.head, self.rest = head, read
+
+    def read(self, size: int = -1) -> bytes:
+        if not self.head:
+            return self.rest(size)
+        part = self.head if size < 0 else self.head[:size]
+        self.head = self.head[len(part) :]
+        return part
 
 
 def _reader_of(file: Any) -> Read:
@@ -138,11 +184,9 @@ def text_blocks(source: Any, size: int) -> Iterator[bytes]:
             import io
 
             read: Read = io.BytesIO(text).read
-        elif isinstance(text, int):
-            descriptor = text
-
-            def read(n: int) -> bytes:
-                return os.read(descriptor, n)
+        elif isinstance(text, (int, tuple)):
+            descriptor, head = text if isinstance(text, tuple) else (text, b"")
+            read = _Rejoined(head, lambda n: os.read(descriptor, n)).read
         else:
             read = text
         rest: list[bytes] = []

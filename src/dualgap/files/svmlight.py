@@ -11,10 +11,9 @@ import numpy as np
 
 from dualgap import _core
 from dualgap.config import available_threads
-from dualgap.errors import FormatError, InvalidData
-from dualgap.files.sources import name_of, opened, whole_archives
+from dualgap.errors import InvalidData
+from dualgap.files.text import read_tables
 
-_BASES = {True: "zero", False: "one", "auto": "unknown"}
 _ROWS_AT_ONCE = 1 << 14  # rows formatted together by the writer
 
 
@@ -106,60 +105,9 @@ def load_svmlight_files(
     >>> X.shape, Xt.shape
     ((1, 3), (1, 3))
     """
-    tables, width = read_tables(sources, n_features, dtype, zero_based, multilabel, query_id, n_threads, progress)
+    values = "single" if np.dtype(dtype) == np.float32 else "full"
+    tables, width = read_tables(sources, n_features, values, zero_based, multilabel, query_id, n_threads, progress)
     return [part for t in tables for part in _parts(t, width, np.dtype(dtype), multilabel, query_id)]
-
-
-def read_tables(
-    sources: Iterable[Any],
-    n_features: int | None = None,
-    dtype: Any = np.float64,
-    zero_based: bool | str = "auto",
-    multilabel: bool = False,
-    query_id: bool = False,
-    n_threads: int | None = None,
-    progress: Callable[[int], Any] | None = None,
-) -> tuple[list[dict[str, Any]], int]:
-    """What the core read of each source, columns from 0, and the width they share. Needs no SciPy."""
-    if zero_based not in (True, False, "auto"):
-        raise InvalidData(f"zero_based={zero_based!r} is not True, False or 'auto'.")
-    threads = n_threads or available_threads()
-    tables = [_read(source, np.dtype(dtype), zero_based, multilabel, query_id, threads, progress) for source in sources]
-    if not tables:
-        raise InvalidData("Expected one source or more.")
-    shifted = zero_based is not True
-    if zero_based == "auto" and any(t["lowest"] < 1 for t in tables):  # as scikit-learn: also where a file has none
-        for t in tables:
-            t["indices"] += 1
-        shifted = False
-    for t in tables:
-        t["zero_based"] = not shifted
-    found = max(1, *(t["highest"] + (0 if shifted else 1) for t in tables))
-    if n_features is not None and n_features < found:
-        raise InvalidData(f"n_features={n_features} is too few: there is a column number {found}.")
-    return tables, n_features or found
-
-
-def _read(
-    source: Any, dtype: Any, zero_based: bool | str, multilabel: bool, query_id: bool, threads: int, progress: Any
-) -> dict[str, Any]:
-    name = name_of(source)
-    with whole_archives(name), opened(source) as text:
-        table: Any = _core.read_svmlight(
-            source=text,
-            single=dtype == np.float32,
-            many_labels=multilabel,
-            queries=query_id,
-            base=_BASES[zero_based],
-            threads=threads,
-            progress=progress,
-        )
-    if isinstance(table, tuple):
-        line, column, found, expected = table
-        raise FormatError(
-            f"{name}, line {line}, column {column}: found {found}, expected {expected}.", name, line, column
-        )
-    return dict(table)
 
 
 def _parts(table: dict[str, Any], width: int, dtype: Any, multilabel: bool, query_id: bool) -> Iterator[Any]:

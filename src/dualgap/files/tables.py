@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
 from dualgap.errors import FormatError, InvalidData
-
-SUFFIXES = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst", ".parquet", ".pq")
 
 
 def read_table(path: str, label: str | None, names: list[str] | None = None) -> tuple[Any, Any, list[str]]:
@@ -137,8 +134,3 @@ def read_npz(path: str) -> tuple[Any, Any]:
 def _list(names: Any) -> str:
     shown = [str(name) for name in names]
     return ", ".join(shown[:8]) + (", ..." if len(shown) > 8 else "")
-
-
-def is_table(path: str | os.PathLike[str]) -> bool:
-    """Is it a CSV or Parquet file by its name?"""
-    return os.fsdecode(path).lower().endswith(SUFFIXES)

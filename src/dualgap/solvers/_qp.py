@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from dualgap.data import Array
 from dualgap.memory import need_memory
@@ -187,7 +186,9 @@ def _by_cholesky(centred: Array, pull: Array) -> Array | None:
         return None
     if np.diag(L).min() ** 2 <= 1e-10 * np.diag(L).max() ** 2:
         return None
-    d = scipy.linalg.cho_solve((L, True), pull)
+    from scipy.linalg import cho_solve
+
+    d = cho_solve((L, True), pull)
     return np.asarray(d - d.mean())
 
 

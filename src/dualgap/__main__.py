@@ -1,0 +1,5 @@
+"""``python -m dualgap``: the program."""
+
+from dualgap.cli import program
+
+program()

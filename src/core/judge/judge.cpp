@@ -236,11 +236,10 @@ Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, 
   visit(problem, [&](const auto& rows, const auto& loss) {
     VectorSum v(rows.cols());
     const Part all = judge_rows(problem, rows, loss, w, b, &beta, &v, team);
-    const double total = all.sum.value();
-    c.primal = penalty(problem, w, b) + all.loss.value();
+    const double total = all.sum.value(), size = penalty(problem, w, b);
+    c.primal = size + all.loss.value();
     c.dual = -0.5 * v.squared_norm() - 0.5 * problem.scale2() * total * total + all.dual.value();
-    c.rounding = all.error.value() +
-                 4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(penalty(problem, w, b)));
+    c.rounding = all.error.value() + 4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(size));
   });
   if (std::isnan(c.primal)) c.primal = infinity;
   if (std::isnan(c.dual)) c.dual = -infinity;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "judge/judge.hpp"
+#include "base/types.hpp"
 
 namespace dualgap {
 
@@ -15,10 +15,10 @@ class Asking {
   bool due(double estimate, Index iteration, double tol) const {
     return estimate * ratio_ <= tol || iteration >= 2 * last_ + 20;
   }
-  void learn(const Certificate& certificate, double estimate, Index iteration) {
+  /// `relative_gap`: what it was.
+  void learn(double relative_gap, double estimate, Index iteration) {
     last_ = iteration;
-    if (estimate > 0 && std::isfinite(certificate.relative_gap))
-      ratio_ = std::clamp(1.05 * certificate.relative_gap / estimate, 0.02, 20.0);
+    if (estimate > 0 && std::isfinite(relative_gap)) ratio_ = std::clamp(1.05 * relative_gap / estimate, 0.02, 20.0);
   }
 
  private:

@@ -9,6 +9,10 @@
 // that want nothing cost one read, as in dcd. A row that wants up is paired with the waiting row whose stored gradient
 // wants down most, and the other way round; where none waits it waits itself, and moves the price its way: demand
 // without supply. At the optimum's price nobody waits.
+//
+// A look costs one read and a move five, so rows whose gradient is small beside what the last epoch saw (a share `calm`
+// of its mean square root) are looked at and left; and rows at a bound are shrunk as soon as their slack is above that
+// same mean, not above the largest gradient as in dcd: what is hidden wrongly the judge's point shows.
 #include "solvers/pair_descent.hpp"
 
 #include <algorithm>
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "simd/table.hpp"
 #include "solvers/asking.hpp"
 #include "solvers/pair_step.hpp"
 
@@ -96,16 +101,24 @@ class PairDescent {
   };
   /// What one epoch saw.
   struct Pass {
-    double gap = 0;           // Σ Fenchel–Young terms at the price of the moment
-    double loss = 0;          // Σ cℓ
-    double violation = 0;     // largest projected gradient
+    double gap = 0;        // Σ Fenchel–Young terms at the price of the moment
+    double loss = 0;       // Σ cℓ
+    double violation = 0;  // largest projected gradient
+    double squares = 0;    // the sum of their squares, over the rows that have one
+    Index wanting = 0;
     double up = 0, down = 0;  // the same among the rows that found no partner, by the way they want to go
     Index visits = 0, changes = 0;
-    bool whole = true;  // no row was shrunk when it began
+    bool whole = true;    // no row was shrunk when it began
+    bool choosy = false;  // rows that want little were left
+  };
+  /// A point's gap and the size of its objective, as plain sums have them: good enough not to ask the judge in vain.
+  struct Value {
+    double gap, size;
   };
   enum class Verdict { content, shrunk, wants };
   static constexpr Index near = 4, far = 12;  // how many rows ahead the row and its place are fetched
   static constexpr double haste = 0.02;       // share of a waiting row's gradient by which it moves the price
+  static constexpr double calm = 0.3;         // share of the mean gradient below which a row is left where it is
 
   void start(Answer& answer) {
     const Index n = problem_.n();
@@ -118,6 +131,15 @@ class PairDescent {
     price_ = answer.b;
     std::iota(order_.begin(), order_.end(), 0u);
     active_ = n;
+    if (!options_.first.empty()) begin_with(options_.first);
+  }
+
+  /// Only these rows at first; the others are as if shrunk.
+  void begin_with(const std::vector<std::uint32_t>& rows) {
+    std::vector<std::uint8_t> chosen(order_.size());
+    for (const std::uint32_t i : rows) chosen[i] = 1;
+    const auto rest = std::partition(order_.begin(), order_.end(), [&](std::uint32_t i) { return chosen[i] != 0; });
+    active_ = rest - order_.begin();
   }
 
   Pass greedy_epoch() {
@@ -195,6 +217,7 @@ class PairDescent {
   Pass begin_epoch() const {
     Pass pass;
     pass.whole = active_ == problem_.n();
+    pass.choosy = small_ > 0;
     return pass;
   }
   void end_epoch(Pass& pass, Index work) {
@@ -203,7 +226,9 @@ class PairDescent {
     pass.loss *= Loss::check_every;
     unaveraged_ += pass.visits * rows_.entries() / problem_.n();
     epochs_ += static_cast<double>(pass.visits) / static_cast<double>(problem_.n());
-    threshold_ = pass.violation > 0 ? pass.violation : infinity;
+    const double mean = pass.wanting > 0 ? std::sqrt(pass.squares / static_cast<double>(pass.wanting)) : 0.0;
+    threshold_ = mean > 0 ? mean : infinity;
+    small_ = pass.changes > 0 ? calm * mean : 0.0;
   }
 
   double score(std::uint32_t i, Pass& pass, Index& work) const {
@@ -218,13 +243,17 @@ class PairDescent {
     z += price_;
     const double slack = loss_.slack(cell.y, cell.c, cell.beta, z);
     if (options_.shrinking && slack > threshold_) return Verdict::shrunk;
-    pass.violation = std::max(pass.violation, -slack);
+    if (slack < 0) {
+      pass.violation = std::max(pass.violation, -slack);
+      pass.squares += slack * slack;
+      ++pass.wanting;
+    }
     if (pass.visits % Loss::check_every == 0) {
       const double value = cell.c * loss_.value(cell.y, z);
       pass.loss += value;
       pass.gap += value - loss_.dual(cell.y, cell.c, cell.beta) + cell.beta * z;
     }
-    return slack < 0 ? Verdict::wants : Verdict::content;
+    return slack < -small_ ? Verdict::wants : Verdict::content;
   }
 
   /// The exact step of the pair. True: something moved.
@@ -273,33 +302,38 @@ class PairDescent {
     if (pass.whole || size_ == 0)
       size_ = std::max(std::abs(0.5 * squared(w_) + pass.loss + problem_.total * price_), problem_.floor);
     const double estimate = pass.gap / std::max(size_, 1e-300);
-    idle_ = pass.changes == 0 ? idle_ + 1 : 0;
+    idle_ = pass.changes == 0 && !pass.choosy ? idle_ + 1 : 0;
     const bool still = idle_ >= patience();
     if (idle_ > 0) price_ += 0.5 * (pass.up - pass.down);  // everyone waits on one side: between them and the content
     const bool due = still || idle_ == 1 || asking_.due(estimate, iterations_, control_.tol);
     if (!due && !control_.watched()) return false;
-    fill(answer, pass.violation);
-    const auto purpose = due ? Control::Purpose::decide : Control::Purpose::show;
-    if (control_.ask(problem_, options_.name, epochs_, active_, answer.w, answer.b, answer.beta, purpose)) {
+    const Value value = fill(answer, pass.violation);
+    if (due) size_ = value.size;
+    const bool hopeless = due && !still && value.gap > (1.01 * control_.tol + 1e-12) * size_;
+    const auto purpose = due && !hopeless ? Control::Purpose::decide : Control::Purpose::show;
+    if ((!hopeless || control_.watched()) &&
+        control_.ask(problem_, options_.name, epochs_, active_, answer.w, answer.b, answer.beta, purpose)) {
       answer.judged = true;
       return true;
     }
-    if (purpose == Control::Purpose::show) return false;
-    const Certificate& certificate = control_.certificate();
-    asking_.learn(certificate, estimate, iterations_);
-    size_ = std::max(
-        {std::abs(certificate.primal / problem_.unit), std::abs(certificate.dual / problem_.unit), problem_.floor});
-    active_ = problem_.n();  // the judge saw what the shrunk rows hide: open them again
-    threshold_ = infinity;
+    if (!due) return false;
+    asking_.learn(hopeless ? value.gap / size_ : control_.certificate().relative_gap, estimate, iterations_);
+    open_all();
     if (still) control_.stop(Status::stalled);
     return control_.stopped();
+  }
+
+  /// All rows were looked at to find the gap, the shrunk ones too: what they hid counts from here.
+  void open_all() {
+    active_ = problem_.n();
+    threshold_ = infinity;
   }
 
   /// How many epochs without a step mean that there is none: a blind choice needs all pairs.
   Index patience() const { return options_.choice == PairDescentOptions::Choice::greedy ? 60 : 30 + problem_.n(); }
 
   /// The point to show: the last β with the better of the average and the last w, and the b that is best for that w.
-  void fill(Answer& answer, double reach) {
+  Value fill(Answer& answer, double reach) {
     answer.beta.resize(cells_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) answer.beta[i] = cells_[i].beta;
     const bool averaged = averaged_ > 1 && sampled(average_, average_price_) < sampled(w_, price_);
@@ -307,6 +341,12 @@ class PairDescent {
     answer.b = best_intercept(answer.w, averaged ? average_price_ : price_, reach);
     answer.epochs = epochs_;
     answer.iterations = iterations_;
+    double primal = 0.5 * squared(answer.w) + problem_.total * answer.b, dual = -0.5 * squared(w_);
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      primal += cells_[i].c * loss_.value(cells_[i].y, z_[i] + answer.b);
+      dual += loss_.dual(cells_[i].y, cells_[i].c, cells_[i].beta);
+    }
+    return {primal - dual, std::max({std::abs(primal), std::abs(dual), problem_.floor, 1e-300})};
   }
 
   /// P(w, b) on a sample of rows, the same one for every question of an epoch.
@@ -319,23 +359,17 @@ class PairDescent {
     return 0.5 * squared(w) + problem_.total * b + sum * static_cast<double>(n) / static_cast<double>(count);
   }
 
-  static double squared(const std::vector<double>& w) { return std::inner_product(w.begin(), w.end(), w.begin(), 0.0); }
+  static double squared(const std::vector<double>& w) {
+    return simd::active().dot_f64(w.data(), w.data(), static_cast<Index>(w.size()));
+  }
 
   /// argmin of P(w, ·): the b at which the implied multipliers −cℓ′(z + b) sum to t₀. Their sum falls in b; the search
   /// begins at `guess`, where the free rows put it, and ends when what is left cannot matter to the gap.
-  double best_intercept(const std::vector<double>& w, double guess, double reach = 0) const {
-    std::vector<double> z(cells_.size());
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] = rows_.dot(static_cast<Index>(i), w.data());
-    const auto excess = [&](double b) {
-      double sum = -problem_.total, size = 0;
-      for (std::size_t i = 0; i < z.size(); ++i) {
-        const double beta = loss_.prox(cells_[i].y, cells_[i].c, cells_[i].beta, z[i] + b, 0.0).beta;
-        sum += beta;
-        size += std::abs(beta);
-      }
-      return std::abs(sum) <= 1e-13 * size ? 0.0 : sum;
-    };
-    double low = guess, high = guess, at = excess(guess), f_low = at, f_high = at;
+  double best_intercept(const std::vector<double>& w, double guess, double reach = 0) {
+    z_.resize(cells_.size());
+    for (std::size_t i = 0; i < z_.size(); ++i) z_[i] = rows_.dot(static_cast<Index>(i), w.data());
+    Implied implied(*this);
+    double low = guess, high = guess, at = implied.excess(guess), f_low = at, f_high = at;
     if (at == 0) return guess;
     reach = std::max(0.1 * reach, 1e-4 * (1e-3 + std::abs(guess)));
     const double way = at > 0 ? 1.0 : -1.0;
@@ -343,23 +377,62 @@ class PairDescent {
       double& end = way > 0 ? high : low;
       (way > 0 ? low : high) = end;
       (way > 0 ? f_low : f_high) = way > 0 ? f_high : f_low;
-      (way > 0 ? f_high : f_low) = excess(end += way * reach);
+      (way > 0 ? f_high : f_low) = implied.excess(end += way * reach);
     }
     if (f_low * f_high == 0) return f_low == 0 ? low : high;
     const double enough = 0.01 * control_.tol * size_;
     for (int k = 0; k < 100; ++k) {
       const double width = high - low;
       if (width * std::min(f_low, -f_high) <= enough && k > 3) break;
+      implied.narrow(low, high);
       const double secant = low + width * (f_low / (f_low - f_high));
       const double b = k % 2 == 0 && secant > low && secant < high ? secant : 0.5 * (low + high);
       if (b <= low || b >= high) break;
-      const double f = excess(b);
+      const double f = implied.excess(b);
       if (f == 0) return b;
       (f > 0 ? low : high) = b;
       (f > 0 ? f_low : f_high) = f;
     }
     return f_low < -f_high ? low : high;
   }
+
+  /// The multipliers −cℓ′(z + b) that an intercept implies. Where the loss has a kink most of them are the same at both
+  /// ends of a bracket: these are added up once and left.
+  class Implied {
+   public:
+    explicit Implied(const PairDescent& at) : at_(at), live_(at.cells_.size()), settled_(-at.problem_.total) {
+      std::iota(live_.begin(), live_.end(), 0u);
+    }
+    /// Σ −cℓ′ − t₀; 0 where it is rounding.
+    double excess(double b) const {
+      double sum = settled_, size = settled_size_;
+      for (const std::uint32_t i : live_) {
+        const double beta = one(i, b);
+        sum += beta;
+        size += std::abs(beta);
+      }
+      return std::abs(sum) <= 1e-13 * size ? 0.0 : sum;
+    }
+    void narrow(double low, double high) {
+      if constexpr (Loss::kinked)
+        std::erase_if(live_, [&](std::uint32_t i) {
+          const double beta = one(i, low);
+          if (beta != one(i, high)) return false;
+          settled_ += beta;
+          settled_size_ += std::abs(beta);
+          return true;
+        });
+    }
+
+   private:
+    double one(std::uint32_t i, double b) const {
+      const Cell& cell = at_.cells_[i];
+      return at_.loss_.prox(cell.y, cell.c, cell.beta, at_.z_[i] + b, 0.0).beta;
+    }
+    const PairDescent& at_;
+    std::vector<std::uint32_t> live_;
+    double settled_, settled_size_ = 0;
+  };
 
   const Problem& problem_;
   const Rows& rows_;
@@ -370,10 +443,10 @@ class PairDescent {
   Asking asking_;
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> order_;
-  std::vector<double> w_, average_, spread_;
+  std::vector<double> w_, average_, spread_, z_;
   Waiting wants_up_, wants_down_;
   double price_ = 0, average_price_ = 0;
-  double threshold_ = infinity;
+  double threshold_ = infinity, small_ = 0;
   double size_ = 0;  // of the objective, to make gaps relative
   double epochs_ = 0;
   Index averaged_ = 0, unaveraged_ = 0;  // how often w̄ moved, and entries read since

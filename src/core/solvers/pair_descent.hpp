@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "problem/problem.hpp"
 #include "solvers/answer.hpp"
@@ -16,6 +17,7 @@ struct PairDescentOptions {
   enum class Choice { cyclic, random, greedy } choice = Choice::greedy;
   bool shrinking = true;
   std::uint64_t seed = 0;
+  std::vector<std::uint32_t> first;  // the rows to begin with, where it is known who matters; empty: all
 };
 
 /// Pair descent from `answer.beta` (empty: zero), made feasible first, and from the price `answer.b`.

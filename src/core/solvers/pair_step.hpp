@@ -28,7 +28,7 @@ double cleared_step(const Loss& loss, const PairSide& a, const PairSide& b, doub
     const Step s = loss.prox(a.y, a.c, a.beta, a.z + price, half), t = loss.prox(b.y, b.c, b.beta, b.z + price, half);
     const double up = s.beta - a.beta, down = b.beta - t.beta, miss = up - down, slope = s.slope + t.slope;
     d = 0.5 * (up + down);
-    if (std::abs(miss) <= 1e-10 * (std::abs(up) + std::abs(down))) break;
+    if (std::abs(miss) <= 1e-3 * (std::abs(up) + std::abs(down))) break;
     (miss > 0 ? low : high) = price;
     double next = slope > 0 ? price + miss / slope : infinity;
     if (!(next > low && next < high)) {

@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/errors.hpp"
+#include "base/stopwatch.hpp"
 #include "blas.hpp"
 #include "common.hpp"
 #include "judge/kernel_judge.hpp"
@@ -113,7 +114,7 @@ nb::tuple judged(const BoundKernelProblem& bound, nb::ndarray<double, nb::ndim<1
   KernelVerdict verdict;
   {
     const nb::gil_scoped_release release;
-    verdict = judge(bound.problem, {beta.data(), beta.size()}, team, [](Index) { return false; }, b ? &*b : nullptr);
+    verdict = judge(bound.problem, {beta.data(), beta.size()}, team, Patience::to_the_end, b ? &*b : nullptr);
   }
   return nb::make_tuple(verdict.certificate, verdict.thresholds.first, verdict.thresholds.second);
 }
@@ -127,26 +128,26 @@ OutColumns scores(const Matrix& rows, const Matrix& support, const Ids& support_
   for (Index i = 0; i < n; ++i) ids[i] = static_cast<std::uint32_t>(i);
   auto* values = new std::vector<double>(n * outputs);
   const nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  const Blas& blas = scipy_blas();
   std::exception_ptr error;
   bool done = false;
   {
     const nb::gil_scoped_release release;
     Team team(threads);
-    Index work = 0;
-    done = kernel_scores(kernel, blas, rows.rows, ids, support.rows, std::span(support_ids.data(), support_ids.size()),
-                         {coef.data(), width, ranges}, values->data(), team, [&](Index some) {
-                           if ((work += some) < (Index{1} << 22)) return false;
-                           work = 0;
-                           const nb::gil_scoped_acquire acquire;
-                           if (PyErr_CheckSignals() == 0) return false;
-                           try {
-                             throw nb::python_error();
-                           } catch (...) {
-                             error = std::current_exception();
-                           }
-                           return true;
-                         });
+    Stopwatch clock;
+    team.between = [&error, &clock, last = 0.0]() mutable {
+      if (error || clock.total() - last < 0.02) return error != nullptr;
+      last = clock.total();
+      const nb::gil_scoped_acquire acquire;
+      if (PyErr_CheckSignals() == 0) return false;
+      try {
+        throw nb::python_error();
+      } catch (...) {
+        error = std::current_exception();
+      }
+      return true;
+    };
+    done = kernel_scores(kernel, rows.rows, ids, support.rows, std::span(support_ids.data(), support_ids.size()),
+                         {coef.data(), width, ranges}, values->data(), team, Patience::may_leave);
   }
   if (!done && error) std::rethrow_exception(error);
   return OutColumns(values->data(), {static_cast<std::size_t>(n), static_cast<std::size_t>(outputs)}, owner);

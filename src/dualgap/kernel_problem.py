@@ -33,7 +33,7 @@ class KernelProblem(Problem):
     """
 
     kind = "kernel"
-    default_solver = "decomposition"
+    default_solver = "smo"
 
     def __init__(
         self,
@@ -129,11 +129,8 @@ class KernelProblem(Problem):
 
     def judged(self, dual: Any, intercept: float | None, threads: int = 1) -> Any:
         """The core's certificate of β, and the thresholds that go with it; without an intercept the best one."""
-        from dualgap.blas import one_blas_thread
-
         beta = as_vector(dual, "dual", self.n_rows).copy()
-        with one_blas_thread():
-            return _core.judge_kernel(self._core, beta, threads, intercept)
+        return _core.judge_kernel(self._core, beta, threads, intercept)
 
     def __repr__(self) -> str:
         parameters = "".join(f", {k}={v:g}" for k, v in self.loss_parameters.items())

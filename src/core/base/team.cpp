@@ -1,5 +1,7 @@
 #include "base/team.hpp"
 
+#include <algorithm>
+
 namespace dualgap {
 
 namespace {
@@ -18,19 +20,35 @@ void Team::start() {
   for (int k = 1; k < threads_; ++k) members_.emplace_back([this] { member(); });
 }
 
+/// A ticket says how many blocks its own round has, so one that comes too late cannot be taken for one of the next.
 void Team::take_blocks() {
-  try {
-    for (Index block; !interrupted() && (block = next_.fetch_add(1)) < blocks_;) (*work_)(block);
-  } catch (...) {
-    const std::lock_guard lock(failure_mutex_);
-    if (!failure_) failure_ = std::current_exception();
-    next_ = blocks_;
+  while (!failed_.load(std::memory_order_relaxed) && !interrupted()) {
+    const std::uint64_t ticket = ticket_.fetch_add(1, std::memory_order_acq_rel), block = ticket & mask;
+    if (block >= (ticket >> bits & mask)) return;
+    try {
+      (*work_)(static_cast<Index>(block));
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      failed_ = true;
+    }
+    done_.fetch_add(1);
+    done_.notify_one();
   }
+}
+
+/// Hands out no more blocks, and waits for those that were begun.
+void Team::wait_for_begun() {
+  const std::uint64_t round = ticket_.load() >> (2 * bits), blocks = ticket_.load() >> bits & mask;
+  const std::uint64_t ticket = ticket_.exchange(round << (2 * bits) | blocks << bits | blocks);
+  const auto begun = static_cast<std::uint32_t>(std::min(ticket & mask, blocks));
+  for (int k = 0; k < spins && done_.load() != begun; ++k) std::this_thread::yield();
+  for (std::uint32_t done; (done = done_.load()) != begun;) done_.wait(done);
 }
 
 bool Team::interrupted() {
   if (!may_abandon_) return false;
-  if (std::this_thread::get_id() == owner_ && between && between()) abandoned_ = true;
+  if (std::this_thread::get_id() == owner_.load() && between && between()) abandoned_ = true;
   return abandoned_;
 }
 
@@ -51,25 +69,30 @@ void Team::member() {
     seen = round_.load();
     if (closing_) return;
     take_blocks();
-    if (busy_.fetch_sub(1) == 1) busy_.notify_one();
   }
 }
 
 void Team::for_each(Index blocks, const std::function<void(Index)>& work) {
+  constexpr Index most = static_cast<Index>(mask) - 4096;  // the rest is for those who come too late
   if (threads_ == 1 || blocks <= 1) {
     for (Index block = 0; block < blocks && !interrupted(); ++block) work(block);
     return;
   }
+  if (blocks > most) {
+    for (Index first = 0; first < blocks && !interrupted(); first += most)
+      for_each(std::min(most, blocks - first), [&](Index block) { work(first + block); });
+    return;
+  }
   if (members_.empty()) start();
   work_ = &work;
-  blocks_ = blocks;
-  next_ = 0;
-  busy_ = static_cast<int>(members_.size());
+  done_ = 0;
+  failed_ = false;
+  const std::uint64_t round = (ticket_.load() >> (2 * bits)) + 1;
+  ticket_.store(round << (2 * bits) | static_cast<std::uint64_t>(blocks) << bits, std::memory_order_release);
   ++round_;
   round_.notify_all();
   take_blocks();
-  for (int k = 0; k < spins && busy_.load() != 0; ++k) std::this_thread::yield();
-  for (int left; (left = busy_.load()) != 0;) busy_.wait(left);
+  wait_for_begun();
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 

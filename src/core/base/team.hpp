@@ -2,6 +2,8 @@
 //
 // Work is given as numbered blocks; who does which block is left to chance, so whatever a block writes must depend on
 // its number alone. Sums over blocks are then taken in order by the caller: the same bits for every number of threads.
+// The caller waits for blocks that were begun, never for a thread that has not woken up: on a busy machine it does the
+// work itself.
 #pragma once
 
 #include <atomic>
@@ -40,20 +42,21 @@ class Team {
   bool interrupted();
 
  private:
+  static constexpr int bits = 24;  // of a ticket: round | blocks | next block
+  static constexpr std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+
   void start();
   void member();
   void take_blocks();
+  void wait_for_begun();
 
   int threads_;
   std::vector<std::thread> members_;
   const std::function<void(Index)>* work_ = nullptr;
-  Index blocks_ = 0;
-  std::atomic<Index> next_{0};
-  std::atomic<int> busy_{0};
-  std::atomic<std::uint32_t> round_{0};
-  std::atomic<bool> closing_{false}, abandoned_{false};
-  bool may_abandon_ = false;
-  std::thread::id owner_ = std::this_thread::get_id();
+  std::atomic<std::uint64_t> ticket_{0};
+  std::atomic<std::uint32_t> done_{0}, round_{0};
+  std::atomic<bool> closing_{false}, may_abandon_{false}, abandoned_{false}, failed_{false};
+  std::atomic<std::thread::id> owner_{std::this_thread::get_id()};
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
 };

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/sum.hpp"
-#include "mercer/scores.hpp"
 
 namespace dualgap {
 
@@ -181,42 +180,77 @@ Sides task_sides(const KernelProblem& problem, ConstVector z, ConstVector beta, 
   return {primal, dual.value(), costs};
 }
 
+/// −dP/db as a function of b: Σ of the rows' β at z + b, each falling in b.
+template <class Loss>
+class Slope {
+ public:
+  Slope(const KernelProblem& problem, const Loss& loss, ConstVector z, ConstVector beta)
+      : problem_(problem), loss_(loss), z_(z), beta_(beta) {
+    for (Index i = 0; i < problem.n(); ++i)
+      if (problem.cost(i) > 0) all_.push_back(static_cast<std::uint32_t>(i));
+  }
+
+  double at(double b) const { return sum(all_, 0.0, b); }
+
+  /// The b where `before(slope)` ends, by bisection. A row whose β is the same at both ends of the bracket is the same
+  /// between them: it is counted once, so that all the halvings together cost a few passes.
+  template <class Before>
+  double end(Before before) const {
+    double low = 0, high = 0, size = 1;
+    if (before(at(0.0)))
+      for (int k = 0; k < 100 && before(at(high = size)); ++k) low = high, size *= 4;
+    else
+      for (int k = 0; k < 100 && !before(at(low = -size)); ++k) high = low, size *= 4;
+    std::vector<std::uint32_t> open = all_;
+    Sum settled;
+    for (int k = 0; k < 100 && high - low > 4 * unit_roundoff * (std::abs(low) + std::abs(high)); ++k) {
+      std::erase_if(open, [&](std::uint32_t i) {
+        const double here = row(i, low);
+        if (here != row(i, high)) return false;
+        settled.add(here);
+        return true;
+      });
+      const double middle = 0.5 * (low + high);
+      (before(sum(open, settled.value(), middle)) ? low : high) = middle;
+    }
+    return high;
+  }
+
+ private:
+  double row(std::uint32_t i, double b) const {
+    return loss_.prox(problem_.y[i], problem_.cost(i), beta_[i], z_[i] + b, 0.0).beta;
+  }
+  double sum(const std::vector<std::uint32_t>& rows, double start, double b) const {
+    Sum s;
+    s.add(start);
+    for (const std::uint32_t i : rows) s.add(row(i, b));
+    return s.value();
+  }
+
+  const KernelProblem& problem_;
+  const Loss& loss_;
+  ConstVector z_, beta_;
+  std::vector<std::uint32_t> all_;
+};
+
 }  // namespace
 
 double best_intercept(const KernelProblem& problem, ConstVector z, ConstVector beta) {
   return std::visit(
       [&](const auto& loss) {
-        const auto pull = [&](double b) {  // −dP/db, falling in b
-          Sum s;
-          for (Index i = 0; i < problem.n(); ++i)
-            if (const double c = problem.cost(i); c > 0) s.add(loss.prox(problem.y[i], c, beta[i], z[i] + b, 0.0).beta);
-          return s.value();
-        };
-        // the optimal b are an interval, often a point: both its ends by bisection, then the middle
-        const auto end = [&](auto before) {
-          double low = 0, high = 0, size = 1;
-          if (before(pull(0.0)))
-            for (int k = 0; k < 100 && before(pull(high = size)); ++k) low = high, size *= 4;
-          else
-            for (int k = 0; k < 100 && !before(pull(low = -size)); ++k) high = low, size *= 4;
-          for (int k = 0; k < 100 && high - low > 4 * unit_roundoff * (std::abs(low) + std::abs(high)); ++k) {
-            const double middle = 0.5 * (low + high);
-            (before(pull(middle)) ? low : high) = middle;
-          }
-          return high;
-        };
+        const Slope<std::decay_t<decltype(loss)>> slope(problem, loss, z, beta);
+        // the optimal b are an interval, often a point: both its ends, then the middle
         const auto finite = [](double b) { return std::abs(b) < 1e50; };  // a side without rows has no end
-        const double left = end([](double p) { return p > 0; });
-        if (finite(left) && pull(left) != 0) return left;
-        const double right = end([](double p) { return p >= 0; });
+        const double left = slope.end([](double p) { return p > 0; });
+        if (finite(left) && slope.at(left) != 0) return left;
+        const double right = slope.end([](double p) { return p >= 0; });
         if (finite(left)) return finite(right) ? 0.5 * (left + right) : left;
         return finite(right) ? right - 4 * unit_roundoff * std::abs(right) : 0.0;
       },
       problem.loss);
 }
 
-KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave,
-                    const double* b) {
+KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, Patience patience, const double* b) {
   KernelVerdict verdict;
   Certificate& c = verdict.certificate;
   c.moved = feasible(problem, beta);
@@ -229,8 +263,8 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const
   for (Index k = 0; k < s; ++k) coef.push_back(std::abs(coef[k]));
   const std::pair<Index, Index> whole{0, s};
   std::vector<double> out(2 * n);
-  if (!kernel_scores(problem.kernel, *problem.blas, problem.rows, problem.ids, problem.rows, support,
-                     {coef.data(), 2, {&whole, 1}}, out.data(), team, leave)) {
+  if (!kernel_scores(problem.kernel, problem.rows, problem.ids, problem.rows, support, {coef.data(), 2, {&whole, 1}},
+                     out.data(), team, patience)) {
     c.primal = c.gap = c.relative_gap = infinity;
     c.dual = -infinity;
     return verdict;
@@ -251,7 +285,7 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const
     largest = std::max(largest, std::abs(out[n + i]));
     sizes += std::abs(beta[i]) * std::abs(out[n + i]);
   }
-  const double terms = static_cast<double>(count_cols(problem.rows)) / 8 + static_cast<double>(s) / 768 + 24;
+  const double terms = static_cast<double>(count_cols(problem.rows)) + static_cast<double>(s) / 512 + 40;
   c.primal = sides.primal;
   c.dual = sides.dual;
   if (std::isnan(c.primal)) c.primal = infinity;

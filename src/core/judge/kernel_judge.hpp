@@ -3,6 +3,7 @@
 #pragma once
 
 #include "judge/judge.hpp"
+#include "mercer/scores.hpp"
 #include "problem/kernel_problem.hpp"
 
 namespace dualgap {
@@ -13,10 +14,10 @@ struct KernelVerdict {
   std::vector<double> z;  // Kβ
 };
 
-/// β is moved to be feasible, in place. `leave` as in kernel_scores; where it said so the certificate is (∞, −∞).
+/// β is moved to be feasible, in place. `patience` as in kernel_scores; where it was given up z is empty.
 /// `b`: the intercept of the task `loss`, where it is somebody else's choice. A kernel that shows itself to be not
 /// positive semidefinite gets a relative gap of ∞.
-KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, const std::function<bool(Index)>& leave,
+KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, Patience patience,
                     const double* b = nullptr);
 
 /// The b that minimises Σ cᵢ ℓ(yᵢ, zᵢ + b).

@@ -5,15 +5,25 @@
 
 namespace dualgap {
 
+namespace {
+constexpr Index chunk_bytes = Index{1} << 25;  // what the cache grows by
+
+/// Rows are a whole number of cache lines, and not a whole number of pages apart.
+Index stride_for(Index n, Index value_bytes) {
+  const Index line = 64 / value_bytes, page = 4096 / value_bytes, stride = (n + line - 1) / line * line;
+  return stride % page == 0 ? stride + line : stride;
+}
+}  // namespace
+
 template <class T>
-Gram<T>::Gram(const AnyRows& rows, Places ids, const Kernel& kernel, const Blas& blas, double budget, Team& team,
-              std::function<bool(Index)> leave)
-    : rows_(rows), ids_(std::move(ids)), kernel_(kernel), blas_(blas), team_(team), leave_(std::move(leave)) {
+Gram<T>::Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budget, Team& team)
+    : rows_(rows), ids_(std::move(ids)), kernel_(kernel), team_(team) {
   const Index n = size();
   diagonal_.resize(n);
   slot_of_.assign(n, -1);
-  capacity_ = std::clamp<Index>(static_cast<Index>(budget / static_cast<double>(n * sizeof(T))), 2, n);
-  rooms_.resize(team_.size() == 1 ? 1 : 2 * team_.size());
+  stride_ = stride_for(n, sizeof(T));
+  const double fit = budget / static_cast<double>(stride_ * static_cast<Index>(sizeof(T)));
+  capacity_ = std::max<Index>(2, fit < static_cast<double>(n) ? static_cast<Index>(fit) : n);
   if (kernel_.shape == Kernel::Shape::precomputed) {
     std::visit(
         [&](const auto& r) {
@@ -26,8 +36,9 @@ Gram<T>::Gram(const AnyRows& rows, Places ids, const Kernel& kernel, const Blas&
         rows_);
     return;
   }
-  const Layout layout = layout_for(kernel_, rows_);
-  pack(rows_, ids_.data(), n, layout, common_shift(kernel_, rows_, layout), all_);
+  layout_ = layout_for(kernel_, rows_);
+  shift_ = common_shift(kernel_, rows_, layout_);
+  all_.pack(rows_, ids_.data(), n, layout_, shift_, team_);
   for (Index k = 0; k < n; ++k) diagonal_[k] = kernel_.of_itself(static_cast<double>(all_.norms[k]));
 }
 
@@ -46,6 +57,17 @@ void Gram<T>::to_front(std::int32_t s) {
   newest_ = s;
 }
 
+template <class T>
+T* Gram<T>::new_row() {
+  if (room_ == 0) {
+    room_ = std::min(std::max<Index>(1, chunk_bytes / (stride_ * static_cast<Index>(sizeof(T)))),
+                     std::max<Index>(1, capacity_ - static_cast<Index>(slots_.size())));
+    next_row_ = chunks_.emplace_back(room_ * stride_).data();
+  }
+  --room_;
+  return std::exchange(next_row_, next_row_ + stride_);
+}
+
 /// The position's slot, or a new one while the budget lasts, or the one that was not used for longest.
 template <class T>
 std::int32_t Gram<T>::slot_for(std::uint32_t position) {
@@ -58,8 +80,9 @@ std::int32_t Gram<T>::slot_for(std::uint32_t position) {
       slots_[s].length = 0;
       unlink(s);
     } else {
+      T* values = new_row();
       s = static_cast<std::int32_t>(slots_.size());
-      slots_.emplace_back().values = std::make_unique_for_overwrite<T[]>(size());
+      slots_.emplace_back().values = values;
     }
     slots_[s].owner = static_cast<std::int32_t>(position);
     slot_of_[position] = s;
@@ -81,7 +104,7 @@ bool Gram<T>::fetch(std::span<const std::uint32_t> positions, Index cols, std::v
   for (std::size_t k = 0; k < positions.size(); ++k) {
     const Slot& slot = slots_[slot_for(positions[k])];
     if (slot.length < cols) missing[slot.length].push_back(positions[k]);
-    out[k] = slot.values.get();
+    out[k] = slot.values;
   }
   for (const auto& [from, places] : missing) {
     const bool made =
@@ -93,53 +116,25 @@ bool Gram<T>::fetch(std::span<const std::uint32_t> positions, Index cols, std::v
 }
 
 template <class T>
-void Gram<T>::gather_left(const std::uint32_t* positions, Index count) {
-  left_.layout = all_.layout;
-  left_.count = count;
-  left_.cols = all_.cols;
-  left_.values.clear();
-  left_.columns.clear();
-  left_.starts.clear();
-  left_.ends.clear();
-  left_.norms.clear();
-  for (Index k = 0; k < count; ++k) {
-    const Index at = positions[k];
-    left_.norms.push_back(all_.norms[at]);
-    if (all_.layout == Layout::dense) {
-      left_.values.insert(left_.values.end(), all_.row(at), all_.row(at) + all_.cols);
-      continue;
-    }
-    left_.starts.push_back(static_cast<Index>(left_.values.size()));
-    for (Index e = all_.starts[at]; e < all_.ends[at]; ++e) {
-      left_.values.push_back(all_.values[e]);
-      left_.columns.push_back(all_.columns[e]);
-    }
-    left_.ends.push_back(static_cast<Index>(left_.values.size()));
-  }
-}
-
-template <class T>
 bool Gram<T>::make(const Places& positions, Index from, Index to) {
-  const Index wave = static_cast<Index>(rooms_.size());
-  for (Index begin = 0; begin < static_cast<Index>(positions.size()); begin += rows_at_once) {
-    const Index count = std::min<Index>(rows_at_once, static_cast<Index>(positions.size()) - begin);
-    gather_left(positions.data() + begin, count);
-    const Index blocks = (to - from + columns_at_once - 1) / columns_at_once;
-    const Index work = all_.layout == Layout::dense ? columns_at_once * all_.cols / 16 : columns_at_once * 16;
-    for (Index first = 0; first < blocks; first += wave) {
-      const auto work_on = [&](Index b) {
-        const Index at = from + (first + b) * columns_at_once, size = std::min(columns_at_once, to - at);
-        kernel_block(kernel_, blas_, left_, all_, at, size, rooms_[b], [&](Index k, const T* values) {
-          std::copy_n(values, size, slots_[slot_of_[positions[begin + k]]].values.get() + at);
-        });
-      };
-      const Index now = std::min(wave, blocks - first);
-      if (now * columns_at_once * count * (all_.cols + 16) > worth_threads)
-        team_.for_each(now, work_on);
-      else
-        for (Index b = 0; b < now; ++b) work_on(b);
-      if (leave_(wave * work * count)) return false;
-    }
+  if (std::exchange(stale_, false)) all_.pack(rows_, ids_.data(), size(), layout_, shift_, team_);
+  const Index at_once = Left<T>::at_once(layout_, all_.cols), begin = from / Right<T>::width * Right<T>::width,
+              blocks = (to - begin + columns_at_once - 1) / columns_at_once;
+  const Index row_work = layout_ == Layout::dense ? all_.cols + 16 : 16 + all_.starts.back() / size();
+  for (Index row = 0; row < static_cast<Index>(positions.size()); row += at_once) {
+    const Index count = std::min<Index>(at_once, static_cast<Index>(positions.size()) - row);
+    left_.pick(all_, positions.data() + row, count);
+    const auto work_on = [&](Index b) {
+      const Index at = begin + b * columns_at_once;
+      kernel_block(kernel_, left_, all_, at, std::min(columns_at_once, to - at),
+                   [&](Index k) { return slots_[slot_of_[positions[row + k]]].values + at; });
+    };
+    const bool together = (to - begin) * count * row_work > worth_threads;
+    bool left = false;
+    if (together) left = !team_.try_each(blocks, work_on);
+    for (Index b = 0; b < blocks && !together; ++b) work_on(b);
+    if (left || (!together && row_work * count * to > worth_threads / 8 && team_.between && team_.between()))
+      return false;
   }
   return true;
 }
@@ -152,11 +147,11 @@ bool Gram<T>::make_precomputed(const Places& positions, Index from, Index to) {
         for (const std::uint32_t position : positions) {
           r.view(ids_[position], [&](const auto& row) {
             for (Index e = 0; e < row.size; ++e) whole[row.column(e)] = row.value(e);
-            T* out = slots_[slot_of_[position]].values.get();
+            T* out = slots_[slot_of_[position]].values;
             for (Index j = from; j < to; ++j) out[j] = static_cast<T>(whole[ids_[j]]);
             for (Index e = 0; e < row.size; ++e) whole[row.column(e)] = 0;
           });
-          if (leave_(to)) return false;
+          if (team_.between && team_.between()) return false;
         }
         return true;
       },
@@ -180,14 +175,8 @@ void Gram<T>::swap(std::span<const std::pair<std::uint32_t, std::uint32_t>> pair
     std::swap(slot_of_[a], slot_of_[b]);
     for (const std::uint32_t at : {a, b})
       if (slot_of_[at] >= 0) slots_[slot_of_[at]].owner = static_cast<std::int32_t>(at);
-    if (all_.count == 0) continue;
-    std::swap(all_.norms[a], all_.norms[b]);
-    if (all_.layout == Layout::dense)
-      std::swap_ranges(all_.values.data() + a * all_.cols, all_.values.data() + (a + 1) * all_.cols,
-                       all_.values.data() + b * all_.cols);
-    else
-      std::swap(all_.starts[a], all_.starts[b]), std::swap(all_.ends[a], all_.ends[b]);
   }
+  stale_ = stale_ || !pairs.empty();
 }
 
 template class Gram<float>;

@@ -2,11 +2,9 @@
 // a budget in bytes. Every row has a position; positions may be swapped, so that the rows a solver still works on come
 // first and the others cost nothing (shrinking).
 //
-// Memory: the budget (never less than the rows of one request), plus one packed copy of the rows.
+// Memory: the budget (never less than two rows), plus one packed copy of the rows.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -20,55 +18,66 @@ using Places = std::vector<std::uint32_t>;
 template <class T>
 class Gram {
  public:
-  /// `leave(work)` is asked between pieces of work; true: give up the request.
-  Gram(const AnyRows& rows, Places ids, const Kernel& kernel, const Blas& blas, double budget, Team& team,
-       std::function<bool(Index)> leave);
+  /// `team.between` is asked between pieces of work; true: the request is given up.
+  Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budget, Team& team);
 
   Index size() const { return static_cast<Index>(ids_.size()); }
   /// k(x, x) at every position.
   const std::vector<double>& diagonal() const { return diagonal_; }
-  /// The row of the matrix at every position.
-  const Places& ids() const { return ids_; }
   /// How many rows fit.
   Index capacity() const { return capacity_; }
+  /// Is the row at this position there, as far as `cols`?
+  bool holds(Index position, Index cols) const {
+    return slot_of_[position] >= 0 && slots_[slot_of_[position]].length >= cols;
+  }
 
-  /// Pointers to the rows at these (different) positions, of which the first `cols` columns are right; valid until the
-  /// next call. False: left before they were made.
+  /// The row at this position where it is there as far as `cols`, otherwise nothing.
+  const T* find(Index position, Index cols) {
+    if (!holds(position, cols)) return nullptr;
+    const std::int32_t s = slot_of_[position];
+    if (s != newest_) unlink(s), to_front(s);
+    return slots_[s].values;
+  }
+  /// Pointers to the rows at these (different) positions, at most `capacity` of them, of which the first `cols` columns
+  /// are right; valid until the next call. False: left before they were made.
   bool fetch(std::span<const std::uint32_t> positions, Index cols, std::vector<const T*>& out);
   /// Exchanges positions, pair by pair.
   void swap(std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs);
 
  private:
   struct Slot {
-    std::unique_ptr<T[]> values;
+    T* values = nullptr;
     std::int32_t owner = -1, older = -1, newer = -1;
     std::uint64_t request = 0;
     Index length = 0;
   };
-  static constexpr Index columns_at_once = 512, rows_at_once = 256;
-  static constexpr Index worth_threads = 20000000;  // products: about a millisecond
+  static constexpr Index columns_at_once = 512;
+  static constexpr Index worth_threads = 6000000;  // products and functions: some tenths of a millisecond
 
   std::int32_t slot_for(std::uint32_t position);
+  T* new_row();
   void unlink(std::int32_t s);
   void to_front(std::int32_t s);
   bool make(const Places& positions, Index from, Index to);
   bool make_precomputed(const Places& positions, Index from, Index to);
-  void gather_left(const std::uint32_t* positions, Index count);
 
   const AnyRows& rows_;
   Places ids_;
   Kernel kernel_;
-  const Blas& blas_;
   Team& team_;
-  std::function<bool(Index)> leave_;
-  Pack<T> all_, left_;
+  Layout layout_;
+  std::vector<double> shift_;
+  Right<T> all_;
+  Left<T> left_;
   std::vector<double> diagonal_;
   std::vector<Slot> slots_;
+  std::vector<Buffer<T>> chunks_;
   std::vector<std::int32_t> slot_of_;
-  std::vector<BlockRoom<T>> rooms_;
-  Index capacity_;
+  Index capacity_, stride_, room_ = 0;  // rows that the last chunk still has
+  T* next_row_ = nullptr;
   std::int32_t oldest_ = -1, newest_ = -1;
   std::uint64_t request_ = 0;
+  bool stale_ = false;  // positions were swapped since the rows were packed
 };
 
 }  // namespace dualgap

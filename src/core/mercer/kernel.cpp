@@ -14,6 +14,14 @@ T power(T x, int degree) {
     if (degree & 1) result *= x;
   return result;
 }
+
+/// tanh by e^(−2|x|), which the wide instructions know.
+template <class T>
+void hyperbolic_tangent(T* out, const T* in, T scale, T shift, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = -2 * std::abs(scale * in[j] + shift);
+  simd::active().mercer.of<T>().exponential(out, out, n);
+  for (Index j = 0; j < n; ++j) out[j] = std::copysign((1 - out[j]) / (1 + out[j]), scale * in[j] + shift);
+}
 }  // namespace
 
 template <class T>
@@ -25,10 +33,13 @@ void Kernel::finish(T* out, const T* products, const T* norms, T norm, Index n) 
       simd.rbf(out, products, norms, norm, g, n);
       break;
     case Shape::poly:
-      for (Index j = 0; j < n; ++j) out[j] = power(g * products[j] + r, degree);
+      if (degree == 3)
+        for (Index j = 0; j < n; ++j) out[j] = (g * products[j] + r) * ((g * products[j] + r) * (g * products[j] + r));
+      else
+        for (Index j = 0; j < n; ++j) out[j] = power(g * products[j] + r, degree);
       break;
     case Shape::sigmoid:
-      for (Index j = 0; j < n; ++j) out[j] = std::tanh(g * products[j] + r);
+      hyperbolic_tangent(out, products, g, r, n);
       break;
     case Shape::laplacian:
     case Shape::chi2:
@@ -42,9 +53,10 @@ void Kernel::finish(T* out, const T* products, const T* norms, T norm, Index n) 
 }
 
 template <class T>
-T Kernel::distance(const T* x, const T* y, Index cols) const {
+void Kernel::over_panels(T* out, Index ld, const T* left, Index rows, const T* panels, Index count, Index cols) const {
   const auto& simd = simd::active().mercer.of<T>();
-  return shape == Shape::chi2 ? simd.chi(x, y, cols) : simd.manhattan(x, y, cols);
+  const auto over = shape == Shape::chi2 ? simd.chi : shape == Shape::laplacian ? simd.manhattan : simd.products;
+  over(out, ld, left, rows, panels, count, cols);
 }
 
 double Kernel::of_itself(double squared_norm) const {
@@ -62,7 +74,7 @@ double Kernel::of_itself(double squared_norm) const {
 
 template void Kernel::finish(float*, const float*, const float*, float, Index) const;
 template void Kernel::finish(double*, const double*, const double*, double, Index) const;
-template float Kernel::distance(const float*, const float*, Index) const;
-template double Kernel::distance(const double*, const double*, Index) const;
+template void Kernel::over_panels(float*, Index, const float*, Index, const float*, Index, Index) const;
+template void Kernel::over_panels(double*, Index, const double*, Index, const double*, Index, Index) const;
 
 }  // namespace dualgap

@@ -27,9 +27,9 @@ struct Kernel {
   /// out[j] = k(x, xⱼ) from products[j] = xᵀxⱼ (or the distance, for laplacian and chi2), ‖x‖² and ‖xⱼ‖².
   template <class T>
   void finish(T* out, const T* products, const T* norms, T norm, Index n) const;
-  /// The distance that laplacian and chi2 are functions of.
+  /// Products, or the distances that laplacian and chi2 are functions of, of some rows with some panels of rows.
   template <class T>
-  T distance(const T* x, const T* y, Index cols) const;
+  void over_panels(T* out, Index ld, const T* left, Index rows, const T* panels, Index count, Index cols) const;
   /// k(x, x) from ‖x‖².
   double of_itself(double squared_norm) const;
 };

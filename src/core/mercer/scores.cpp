@@ -1,88 +1,123 @@
 #include "mercer/scores.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 namespace dualgap {
 
 namespace {
 
-constexpr Index rows_at_once = 192, supports_at_once = 768;
-constexpr Index worth_threads = 20000000;  // products: about a millisecond
+constexpr Index rows_at_once = 64, supports_at_once = 512;
+constexpr Index packed_bytes = Index{1} << 25;
+constexpr Index worth_threads = 8000000;  // products and functions: some tenths of a millisecond
+
+/// Runs the blocks, by threads where they are worth it. False: given up.
+template <class Work>
+bool run_blocks(Team& team, Index blocks, Index work, Patience patience, const Work& one) {
+  if (work < worth_threads || patience == Patience::to_the_end) {
+    if (work < worth_threads)
+      for (Index b = 0; b < blocks; ++b) one(b);
+    else
+      team.for_each(blocks, one);
+    return true;
+  }
+  return team.try_each(blocks, one);
+}
 
 bool precomputed_scores(const AnyRows& rows, std::span<const std::uint32_t> ids,
-                        std::span<const std::uint32_t> support_ids, const Outputs& outputs, double* out,
-                        const std::function<bool(Index)>& leave) {
+                        std::span<const std::uint32_t> support_ids, const Outputs& outputs, double* out, Team& team,
+                        Patience patience) {
   std::vector<double> weight(count_cols(rows));
   const Index n = static_cast<Index>(ids.size());
   for (Index m = 0; m < outputs.count(); ++m) {
     const auto [first, last] = outputs.ranges[m / outputs.width];
-    const double* coef = outputs.coef + (m % outputs.width) * support_ids.size();
+    const double* coef = outputs.coef + (m % outputs.width) * static_cast<Index>(support_ids.size());
     for (Index j = first; j < last; ++j) weight[support_ids[j]] = coef[j];
-    const bool left = std::visit(
-        [&](const auto& r) {
-          for (Index i = 0; i < n; ++i) {
-            out[m * n + i] = r.dot(ids[i], weight.data());
-            if ((i & 63) == 0 && leave(64 * r.entries(ids[i]))) return true;
-          }
-          return false;
-        },
-        rows);
-    if (left) return false;
+    const auto some = [&](Index b) {
+      std::visit(
+          [&](const auto& r) {
+            for (Index i = b * rows_at_once; i < std::min(n, (b + 1) * rows_at_once); ++i)
+              out[m * n + i] = r.dot(ids[i], weight.data());
+          },
+          rows);
+    };
+    if (!run_blocks(team, (n + rows_at_once - 1) / rows_at_once, n * count_cols(rows), patience, some)) return false;
     for (Index j = first; j < last; ++j) weight[support_ids[j]] = 0;
   }
   return true;
 }
 
-/// What one block of rows works with.
+/// What one thread works with.
 struct Room {
-  BlockRoom<double> block;
-  Pack<double> left;
-  std::vector<double> values;
+  Left<double> left;
+  Buffer<double> values;
+};
+/// As many as there are threads; a block takes a free one.
+class Rooms {
+ public:
+  explicit Rooms(Index count) : rooms_(count) {
+    for (Room& room : rooms_) free_.push_back(&room);
+  }
+  template <class Work>
+  void with_one(const Work& work) {
+    Room* room;
+    {
+      const std::lock_guard lock(mutex_);
+      room = free_.back();
+      free_.pop_back();
+    }
+    work(*room);
+    const std::lock_guard lock(mutex_);
+    free_.push_back(room);
+  }
+
+ private:
+  std::vector<Room> rooms_;
+  std::vector<Room*> free_;
+  std::mutex mutex_;
 };
 
 }  // namespace
 
-bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, std::span<const std::uint32_t> ids,
+bool kernel_scores(const Kernel& kernel, const AnyRows& rows, std::span<const std::uint32_t> ids,
                    const AnyRows& support, std::span<const std::uint32_t> support_ids, const Outputs& outputs,
-                   double* out, Team& team, const std::function<bool(Index)>& leave) {
+                   double* out, Team& team, Patience patience) {
   const Index n = static_cast<Index>(ids.size()), s = static_cast<Index>(support_ids.size());
   std::fill(out, out + n * outputs.count(), 0.0);
   if (s == 0 || n == 0) return true;
   if (kernel.shape == Kernel::Shape::precomputed)
-    return precomputed_scores(rows, ids, support_ids, outputs, out, leave);
+    return precomputed_scores(rows, ids, support_ids, outputs, out, team, patience);
   const Layout layout = layout_for(kernel, support);
+  const Index cols = count_cols(support), at_once = std::min(rows_at_once, Left<double>::at_once(layout, cols));
+  const Index row_work = layout == Layout::dense ? cols + 32 : 32 + count_entries(support) / count_rows(support);
+  const Index packed = std::max<Index>(1, packed_bytes / (row_work * 8 * supports_at_once)) * supports_at_once;
   const std::vector<double> shift = common_shift(kernel, support, layout);
-  const Index blocks = (n + rows_at_once - 1) / rows_at_once, wave = team.size() == 1 ? 1 : 2 * team.size();
-  std::vector<Room> rooms(std::min(wave, blocks));
-  Pack<double> right;
-  for (Index begin = 0; begin < s; begin += supports_at_once) {
-    const Index count = std::min(supports_at_once, s - begin);
-    pack(support, support_ids.data() + begin, count, layout, shift, right);
-    for (Index first = 0; first < blocks; first += wave) {
-      const auto work_on = [&](Index b) {
-        Room& room = rooms[b];
-        const Index row = (first + b) * rows_at_once, size = std::min(rows_at_once, n - row);
-        pack(rows, ids.data() + row, size, layout, shift, room.left);
-        room.values.resize(size * count);
-        kernel_block(kernel, blas, room.left, right, 0, count, room.block, [&](Index k, const double* values) {
-          std::copy_n(values, count, room.values.data() + k * count);
-        });
-        for (std::size_t r = 0; r < outputs.ranges.size(); ++r) {
-          const Index low = std::max(outputs.ranges[r].first, begin),
-                      high = std::min(outputs.ranges[r].second, begin + count);
-          if (low < high)
-            gemm(blas, "T", "N", static_cast<int>(size), static_cast<int>(outputs.width), static_cast<int>(high - low),
-                 room.values.data() + (low - begin), static_cast<int>(count), outputs.coef + low, static_cast<int>(s),
-                 out + static_cast<Index>(r) * outputs.width * n + row, static_cast<int>(n), 1.0);
+  const auto dot = simd::active().dot_f64;
+  Rooms rooms(team.size());
+  Right<double> right;
+  for (Index piece = 0; piece < s; piece += packed) {
+    const Index held = std::min(packed, s - piece);
+    right.pack(support, support_ids.data() + piece, held, layout, shift, team);
+    const auto some = [&](Room& room, Index b) {
+      const Index row = b * at_once, size = std::min(at_once, n - row);
+      room.left.pack(rows, ids.data() + row, size, layout, shift);
+      room.values.reserve(at_once * supports_at_once);
+      for (Index begin = 0; begin < held; begin += supports_at_once) {
+        const Index count = std::min(supports_at_once, held - begin), first = piece + begin;
+        kernel_block(kernel, room.left, right, begin, count,
+                     [&](Index k) { return room.values.data() + k * supports_at_once; });
+        for (Index m = 0; m < outputs.count(); ++m) {
+          const auto& range = outputs.ranges[m / outputs.width];
+          const Index low = std::max(range.first, first), high = std::min(range.second, first + count);
+          const double* coef = outputs.coef + (m % outputs.width) * s + low;
+          for (Index k = 0; k < size && low < high; ++k)
+            out[m * n + row + k] += dot(room.values.data() + k * supports_at_once + (low - first), coef, high - low);
         }
-      };
-      const Index now = std::min(wave, blocks - first);
-      if (now * rows_at_once * count * (right.cols + 16) > worth_threads)
-        team.for_each(now, work_on);
-      else
-        for (Index b = 0; b < now; ++b) work_on(b);
-      if (leave(wave * rows_at_once * count)) return false;
-    }
+      }
+    };
+    if (!run_blocks(team, (n + at_once - 1) / at_once, n * held * row_work, patience,
+                    [&](Index b) { rooms.with_one([&](Room& room) { some(room, b); }); }))
+      return false;
   }
   return true;
 }

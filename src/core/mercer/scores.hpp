@@ -1,10 +1,9 @@
 // Scores of rows under kernel models: S[i, m] = Σ over support rows j of k(xᵢ, sⱼ) · coef[j, m], in float64, in blocks,
 // threaded, with sums in a fixed order. Prediction and the judge stand on this; no solver does.
 //
-// Memory: a block of either side and their products, whatever the number of rows.
+// Memory: a packed piece of the support rows (at most 32 MB) and a block of rows a thread, whatever their numbers.
 #pragma once
 
-#include <functional>
 #include <span>
 
 #include "base/team.hpp"
@@ -21,10 +20,13 @@ struct Outputs {
   Index count() const { return width * static_cast<Index>(ranges.size()); }
 };
 
+/// May work be given up when `team.between` says so?
+enum class Patience { may_leave, to_the_end };
+
 /// out: column by column, rows × outputs, overwritten. `support_ids` are rows of `support`; for a precomputed kernel
-/// they are columns of `rows`. False: `leave` said so.
-bool kernel_scores(const Kernel& kernel, const Blas& blas, const AnyRows& rows, std::span<const std::uint32_t> ids,
+/// they are columns of `rows`. False: it was given up.
+bool kernel_scores(const Kernel& kernel, const AnyRows& rows, std::span<const std::uint32_t> ids,
                    const AnyRows& support, std::span<const std::uint32_t> support_ids, const Outputs& outputs,
-                   double* out, Team& team, const std::function<bool(Index)>& leave);
+                   double* out, Team& team, Patience patience);
 
 }  // namespace dualgap

@@ -10,6 +10,7 @@
 // t is `total`. Each but the first is a loss whose threshold is chosen too; ν and 1/n are the border's business.
 #pragma once
 
+#include "base/blas.hpp"
 #include "mercer/gram.hpp"
 #include "problem/problem.hpp"
 

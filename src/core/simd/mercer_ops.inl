@@ -81,35 +81,64 @@ inline void exponential(T* out, const T* in, Int n) {
   each(out, in, in, n, [](auto x, auto) { return exp_of(x); });
 }
 
+/// A panel is some columns of data (here: rows of a set) side by side, 128 bytes wide, one line a feature. Over R left
+/// rows and M panels: out[r·ld + …] = Σ over features of f(left, panel), every sum in the order of the features, so a
+/// value has the same bits however many rows and panels were made with it.
+template <class T, int R, int M, class F>
+inline void block_of(T* out, Int ld, const T* left, const T* panels, Int cols, F f) {
+  using V = decltype(full(left));
+  constexpr Int step = sizeof(V) / sizeof(T), wide = panel_bytes / sizeof(T);
+  constexpr int N = panel_bytes / sizeof(V);
+  V sums[R][M * N] = {};
+  for (Int k = 0; k < cols; ++k)
+#pragma GCC unroll 8
+    for (int m = 0; m < M; ++m)
+#pragma GCC unroll 8
+      for (int c = 0; c < N; ++c) {
+        const V right = full(panels + (m * cols + k) * wide + c * step);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) sums[r][m * N + c] = f(sums[r][m * N + c], left[r * cols + k], right);
+      }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+    for (int c = 0; c < M * N; ++c) store(out + r * ld + c * step, sums[r][c]);
+}
 template <class T, class F>
-inline T pairwise(const T* x, const T* y, Int n, F f) {
-  using V = decltype(full(x));
-  constexpr Int step = sizeof(V) / sizeof(T);
-  V a = {}, b = {};
-  Int k = 0;
-  for (; k + 2 * step <= n; k += 2 * step) {
-    a += f(full(x + k), full(y + k));
-    b += f(full(x + k + step), full(y + k + step));
+inline void over_panels(T* out, Int ld, const T* left, Int rows, const T* panels, Int count, Int cols, F f) {
+  constexpr int R = WIDTH == 8 ? 8 : WIDTH == 4 ? 2 : 1;  // what the registers hold
+  constexpr Int wide = panel_bytes / sizeof(T);
+  Int r = 0;
+  for (; r + R <= rows; r += R)
+    for (Int m = 0; m < count; ++m)
+      block_of<T, R, 1>(out + r * ld + m * wide, ld, left + r * cols, panels + m * cols * wide, cols, f);
+  constexpr int M = WIDTH == 8 ? 4 : 1;
+  for (; r < rows; ++r) {
+    Int m = 0;
+    for (; m + M <= count; m += M)
+      block_of<T, 1, M>(out + r * ld + m * wide, ld, left + r * cols, panels + m * cols * wide, cols, f);
+    for (; m < count; ++m)
+      block_of<T, 1, 1>(out + r * ld + m * wide, ld, left + r * cols, panels + m * cols * wide, cols, f);
   }
-  for (; k + step <= n; k += step) a += f(full(x + k), full(y + k));
-  T u[step] = {}, v[step] = {};
-  for (Int j = k; j < n; ++j) u[j - k] = x[j], v[j - k] = y[j];
-  a += f(full(u), full(v)) + b;
-  T s = 0;
-  for (Int j = 0; j < step; ++j) s += a[j];
-  return s;
 }
 template <class T>
-inline T manhattan(const T* x, const T* y, Int n) {
-  return pairwise(x, y, n, [](auto a, auto b) { return a > b ? a - b : b - a; });
+inline void products(T* out, Int ld, const T* left, Int rows, const T* panels, Int count, Int cols) {
+  over_panels(out, ld, left, rows, panels, count, cols, [](auto sum, auto x, auto y) { return sum + x * y; });
+}
+template <class T>
+inline void manhattan(T* out, Int ld, const T* left, Int rows, const T* panels, Int count, Int cols) {
+  over_panels(out, ld, left, rows, panels, count, cols, [](auto sum, auto x, auto y) {
+    const auto difference = x - y;
+    return sum + larger(difference, -difference);
+  });
 }
 /// Σ (x − y)² / (x + y), a term of 0/0 counting 0.
 template <class T>
-inline T chi(const T* x, const T* y, Int n) {
-  return pairwise(x, y, n, [](auto a, auto b) {
-    using V = decltype(a);
-    const V sum = a + b, difference = a - b;
-    return sum > V{} ? difference * difference / (sum > V{} ? sum : V{} + T(1)) : V{};
+inline void chi(T* out, Int ld, const T* left, Int rows, const T* panels, Int count, Int cols) {
+  over_panels(out, ld, left, rows, panels, count, cols, [](auto sum, auto x, auto y) {
+    using V = decltype(y);
+    const V both = x + y, difference = x - y;
+    return both > V{} ? sum + difference * difference / (both > V{} ? both : V{} + T(1)) : sum;
   });
 }
 
@@ -135,16 +164,16 @@ inline void combine(double* f, const T* const* rows, const double* a, Int count,
   }
 }
 
-/// out = Σ v[k] · table[j[k]·width …]: one sparse row against `width` rows that are laid out column by column.
+/// out = Σ v[k] · table[j[k]·ld …]: one sparse row against `width` rows that are laid out column by column.
 template <class T>
-inline void spread(T* out, const T* v, const std::int32_t* j, Int entries, const T* table, Int width) {
+inline void spread(T* out, const T* v, const std::int32_t* j, Int entries, const T* table, Int width, Int ld) {
   using V = decltype(full(out));
   constexpr Int step = sizeof(V) / sizeof(T);
   Int c = 0;
   for (; c + 2 * step <= width; c += 2 * step) {
     V a = {}, b = {};
     for (Int k = 0; k < entries; ++k) {
-      const T* row = table + Int(j[k]) * width + c;
+      const T* row = table + Int(j[k]) * ld + c;
       a += v[k] * full(row);
       b += v[k] * full(row + step);
     }
@@ -153,7 +182,7 @@ inline void spread(T* out, const T* v, const std::int32_t* j, Int entries, const
   }
   for (; c < width; ++c) {
     T s = 0;
-    for (Int k = 0; k < entries; ++k) s += v[k] * table[Int(j[k]) * width + c];
+    for (Int k = 0; k < entries; ++k) s += v[k] * table[Int(j[k]) * ld + c];
     out[c] = s;
   }
 }
@@ -230,8 +259,8 @@ inline Found gain(const double* g, const double* down, const T* ki, const double
 }
 
 constexpr Mercer mercer_table = {
-    {rbf<float>, exponential<float>, manhattan<float>, chi<float>, combine<float>, spread<float>, step<float>,
-     gain<float>},
-    {rbf<double>, exponential<double>, manhattan<double>, chi<double>, combine<double>, spread<double>, step<double>,
-     gain<double>},
+    {rbf<float>, exponential<float>, products<float>, manhattan<float>, chi<float>, combine<float>, spread<float>,
+     step<float>, gain<float>},
+    {rbf<double>, exponential<double>, products<double>, manhattan<double>, chi<double>, combine<double>,
+     spread<double>, step<double>, gain<double>},
 };

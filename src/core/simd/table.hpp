@@ -17,16 +17,19 @@ struct Extremes {
   Found low, high;
 };
 
+/// Panels of rows for block products are this wide at every level.
+inline constexpr std::int64_t panel_bytes = 128;
+
 /// What kernel machines need, for kernel values of type T (mercer_ops.inl says what each does).
 template <class T>
 struct MercerOps {
   using Int = std::int64_t;
   void (*rbf)(T* out, const T* products, const T* norms, T norm, T gamma, Int n);
   void (*exponential)(T* out, const T* in, Int n);
-  T (*manhattan)(const T* x, const T* y, Int n);
-  T (*chi)(const T* x, const T* y, Int n);
+  using OverPanels = void (*)(T* out, Int ld, const T* left, Int rows, const T* panels, Int count, Int cols);
+  OverPanels products, manhattan, chi;
   void (*combine)(double* f, const T* const* rows, const double* a, Int count, Int first, Int n);
-  void (*spread)(T* out, const T* v, const std::int32_t* j, Int entries, const T* table, Int width);
+  void (*spread)(T* out, const T* v, const std::int32_t* j, Int entries, const T* table, Int width, Int ld);
   Extremes (*step)(double* g, const double* up, const double* down, const T* ki, const T* kj, double t, Int n);
   Found (*gain)(const double* g, const double* down, const T* ki, const double* diagonal, double kii, double low,
                 double floor, Int n);

@@ -27,7 +27,7 @@ class Decomposition {
  public:
   Decomposition(const KernelProblem& problem, const DecompositionOptions& options, const Court& court, Control& control)
       : control_(control), pairs_(problem, court, options, control) {
-    const Index variables = static_cast<Index>(pairs_.cells().beta.size());
+    const Index variables = pairs_.cells().size();
     q_ = std::max<Index>(2, std::min({options.working_set, variables, pairs_.gram().capacity()}));
     in_set_.assign(variables, 0);
   }

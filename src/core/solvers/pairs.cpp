@@ -8,7 +8,8 @@ namespace dualgap {
 
 namespace {
 constexpr double least_curvature = 1e-12;  // τ: where a kernel is not positive the pair goes to its bounds
-constexpr Index piece = 8192;              // columns of g that one thread updates at a time
+constexpr double shrink_every = 2000;      // row operations: 1000 pairs
+constexpr Index piece = 4096;              // columns of g that one thread updates at a time
 
 /// h of a row under a loss, from its dual: l, κ, d (every conjugate but logistic's is of this form).
 struct Shape {
@@ -31,14 +32,24 @@ Shape shape_of(const Loss& loss, double y, double c, Interval box) {
 }  // namespace
 
 void Cells::resize(Index n) {
-  for (auto* a : {&beta, &g, &up, &down, &low, &high, &kink, &quad, &diagonal}) a->resize(n);
+  const Index apart = (n / 512 * 512) + 512 + 56;  // 56: seven lines from one page's end to the next
+  memory_.reserve(11 * apart);
+  double* next = memory_.data();
+  std::fill_n(next, 11 * apart, 0.0);
+  for (auto* a : {&beta, &g, &up, &down, &low, &high, &kink, &quad, &diagonal, &near_up, &near_down})
+    a->values = std::exchange(next, next + apart);
+  near.assign(n, 0);
 }
 void Cells::swap(Index a, Index b) {
-  for (auto* x : {&beta, &g, &up, &down, &low, &high, &kink, &quad, &diagonal}) std::swap((*x)[a], (*x)[b]);
+  for (auto* x : {&beta, &g, &up, &down, &low, &high, &kink, &quad, &diagonal, &near_up, &near_down})
+    std::swap((*x)[a], (*x)[b]);
+  std::swap(near[a], near[b]);
 }
 void Cells::refresh(Index k) {
   up[k] = beta[k] < high[k] ? (beta[k] >= 0 ? kink[k] : -kink[k]) : infinity;
   down[k] = beta[k] > low[k] ? (beta[k] > 0 ? kink[k] : -kink[k]) : -infinity;
+  near_up[k] = near[k] ? up[k] : infinity;
+  near_down[k] = near[k] ? down[k] : -infinity;
 }
 
 double Cells::advance(Index i, Index j, double kij) {
@@ -74,8 +85,7 @@ Pairs<T>::Pairs(const KernelProblem& problem, const Court& court, const PairOpti
       court_(court),
       options_(options),
       control_(control),
-      gram_(problem.rows, problem.ids, problem.kernel, *problem.blas, options.cache_bytes, control.team,
-            [&control](Index work) { return control.tick(work); }) {
+      gram_(problem.rows, problem.ids, problem.kernel, options.cache_bytes, control.team) {
   program();
 }
 
@@ -122,7 +132,7 @@ void Pairs<T>::program() {
   if (segments_.size() > 1) options_.shrinking = false;  // shrunk rows of two segments would not lie together
   extremes_.resize(segments_.size());
   active_ = n;
-  next_shrink_ = static_cast<double>(std::min<Index>(2 * n, 4000));
+  next_shrink_ = shrink_every;
 }
 
 template <class T>
@@ -161,7 +171,7 @@ bool Pairs<T>::start(Answer& answer) {
 template <class T>
 void Pairs<T>::put(const std::vector<double>& beta) {
   const Index n = problem_.n();
-  const bool split = static_cast<Index>(cells_.beta.size()) > n;
+  const bool split = cells_.size() > n;
   for (Index k = 0; k < n; ++k) cells_.beta[k] = beta[origin_[k]];
   if (!split) return;
   double sum = 0;
@@ -187,13 +197,13 @@ void Pairs<T>::find_extremes() {
 }
 
 template <class T>
-Pair Pairs<T>::most_violating() const {
+Pair Pairs<T>::steepest(const std::vector<simd::Extremes>& extremes) const {
   Pair best;
   best.violation = -infinity;
   for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const double violation = extremes_[s].high.value - extremes_[s].low.value;
+    const double violation = extremes[s].high.value - extremes[s].low.value;
     if (std::isfinite(violation) && violation > best.violation)
-      best = {segments_[s].first + extremes_[s].low.place, segments_[s].first + extremes_[s].high.place, violation,
+      best = {segments_[s].first + extremes[s].low.place, segments_[s].first + extremes[s].high.place, violation,
               static_cast<Index>(s)};
   }
   return best;
@@ -203,10 +213,67 @@ template <class T>
 Index Pairs<T>::best_partner(const Pair& pair, const T* row) const {
   const Segment& s = segments_[pair.segment];
   const double low = cells_.g[pair.i] + cells_.up[pair.i];
-  const simd::Found found = simd::active().mercer.of<T>().gain(cells_.g.data() + s.first, cells_.down.data() + s.first,
-                                                               row + s.row, cells_.diagonal.data() + s.first,
-                                                               cells_.diagonal[pair.i], low, least_curvature, s.count);
+  const simd::Found found = simd::active().mercer.of<T>().gain(
+      cells_.g.data() + s.first, cells_.near_down.data() + s.first, row + s.row, cells_.diagonal.data() + s.first,
+      cells_.diagonal[pair.i], low, least_curvature, s.count);
   return found.place < 0 ? pair.j : s.first + found.place;
+}
+
+template <class T>
+bool Pairs<T>::bring(const Pair& pair, Index count, double share) {
+  wanted_.clear();
+  const auto steepest = [&](const Segment& s, Index most, double limit, const auto& slope) {
+    keys_.clear();
+    for (Index v = s.first; v < s.first + s.count; ++v)
+      if (const double key = slope(v); key < limit && !cells_.near[v])
+        keys_.emplace_back(key, static_cast<std::uint32_t>(v - s.first + s.row));
+    most = std::min<Index>(most, static_cast<Index>(keys_.size()));
+    std::nth_element(keys_.begin(), keys_.begin() + most, keys_.end());
+    for (Index k = 0; k < most; ++k) wanted_.push_back(keys_[k].second);
+  };
+  const Index most = count / (2 * static_cast<Index>(segments_.size()));
+  for (std::size_t k = 0; k < segments_.size() && most > 0; ++k) {
+    const double low = extremes_[k].low.value, high = extremes_[k].high.value, least = share * pair.violation;
+    steepest(segments_[k], most, high - least, [&](Index v) { return cells_.g[v] + cells_.up[v]; });
+    steepest(segments_[k], most, -low - least, [&](Index v) { return -(cells_.g[v] + cells_.down[v]); });
+  }
+  for (const Index v : {pair.i, pair.j}) wanted_.push_back(static_cast<std::uint32_t>(row_of(v)));
+  std::sort(wanted_.begin(), wanted_.end());
+  wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
+  if (!gram_.fetch(wanted_, active_, brought_)) return false;
+  find_near();
+  return true;
+}
+
+/// Which rows are at hand, and their extremes.
+template <class T>
+void Pairs<T>::find_near() {
+  near_.resize(segments_.size());
+  at_hand_ = 0;
+  for (std::size_t k = 0; k < segments_.size(); ++k) {
+    const Segment& s = segments_[k];
+    for (Index v = s.first; v < s.first + s.count; ++v) {
+      cells_.near[v] = gram_.holds(v - s.first + s.row, active_);
+      at_hand_ += cells_.near[v];
+      cells_.refresh(v);
+    }
+    near_[k] = scan(cells_.near_up.data(), cells_.near_down.data(), s.first, s.count);
+  }
+}
+
+/// The extremes of g + up and g + down over variables [first, first + count).
+template <class T>
+simd::Extremes Pairs<T>::scan(const double* up, const double* down, Index first, Index count) {
+  static const T nothing[piece] = {};
+  simd::Extremes all{{infinity, 0}, {-infinity, 0}};
+  for (Index begin = 0; begin < count; begin += piece) {
+    const Index at = first + begin, size = std::min(piece, count - begin);
+    const simd::Extremes found =
+        simd::active().mercer.of<T>().step(cells_.g.data() + at, up + at, down + at, nothing, nothing, 0.0, size);
+    if (found.low.value < all.low.value) all.low = {found.low.value, found.low.place + begin};
+    if (found.high.value > all.high.value) all.high = {found.high.value, found.high.place + begin};
+  }
+  return all;
 }
 
 template <class T>
@@ -215,9 +282,9 @@ bool Pairs<T>::step(const Pair& pair, const T* row_i, const T* row_j) {
   const double t = cells_.advance(pair.i, pair.j, static_cast<double>(row_i[row_of(pair.j)]));
   for (std::size_t k = 0; k < segments_.size(); ++k) {
     const Segment& s = segments_[k];
-    extremes_[k] =
-        simd::active().mercer.of<T>().step(cells_.g.data() + s.first, cells_.up.data() + s.first,
-                                           cells_.down.data() + s.first, row_i + s.row, row_j + s.row, t, s.count);
+    near_[k] =
+        simd::active().mercer.of<T>().step(cells_.g.data() + s.first, cells_.near_up.data() + s.first,
+                                           cells_.near_down.data() + s.first, row_i + s.row, row_j + s.row, t, s.count);
   }
   return cells_.beta[pair.i] != before_i || cells_.beta[pair.j] != before_j;
 }
@@ -225,29 +292,19 @@ bool Pairs<T>::step(const Pair& pair, const T* row_i, const T* row_j) {
 template <class T>
 void Pairs<T>::combine(const std::vector<const T*>& rows, const std::vector<double>& a) {
   const auto& simd = simd::active().mercer.of<T>();
-  static const T nothing[piece] = {};
   for (std::size_t k = 0; k < segments_.size(); ++k) {
     const Segment& s = segments_[k];
-    const Index blocks = (s.count + piece - 1) / piece;
-    std::vector<simd::Extremes> found(blocks);
     const auto work = [&](Index b) {
-      const Index begin = b * piece, size = std::min(piece, s.count - begin), at = s.first + begin;
-      if (!rows.empty())
-        simd.combine(cells_.g.data() + at, rows.data(), a.data(), static_cast<Index>(rows.size()), s.row + begin, size);
-      found[b] =
-          simd.step(cells_.g.data() + at, cells_.up.data() + at, cells_.down.data() + at, nothing, nothing, 0.0, size);
+      const Index begin = b * piece, size = std::min(piece, s.count - begin);
+      simd.combine(cells_.g.data() + s.first + begin, rows.data(), a.data(), static_cast<Index>(rows.size()),
+                   s.row + begin, size);
     };
+    const Index blocks = rows.empty() ? 0 : (s.count + piece - 1) / piece;
     if (static_cast<Index>(rows.size()) * s.count > 1000000)
       control_.team.for_each(blocks, work);
     else
       for (Index b = 0; b < blocks; ++b) work(b);
-    extremes_[k] = {{infinity, 0}, {-infinity, 0}};
-    for (Index b = 0; b < blocks; ++b) {
-      if (found[b].low.value < extremes_[k].low.value)
-        extremes_[k].low = {found[b].low.value, found[b].low.place + b * piece};
-      if (found[b].high.value > extremes_[k].high.value)
-        extremes_[k].high = {found[b].high.value, found[b].high.place + b * piece};
-    }
+    extremes_[k] = scan(cells_.up.data(), cells_.down.data(), s.first, s.count);
   }
 }
 
@@ -296,6 +353,7 @@ bool Pairs<T>::consider(Answer& answer, double row_operations) {
     return true;
   }
   if (control_.look()) return true;
+  find_extremes();
   const Estimate now = estimate();
   if (active_ == problem_.n()) size_ = now.size;
   if (now.gap <= std::max(0.95 * control_.tol * size_, 16 * now.rounding)) {
@@ -351,8 +409,7 @@ void Pairs<T>::finish(Answer& answer) {
 /// Rows that no pair would choose now leave the active set: their positions come last.
 template <class T>
 void Pairs<T>::shrink() {
-  const double n = static_cast<double>(problem_.n());
-  next_shrink_ = operations_ + std::min(2 * n, 4000.0);
+  next_shrink_ = operations_ + shrink_every;
   const double low = extremes_[0].low.value, high = extremes_[0].high.value;
   if (!std::isfinite(low) || !std::isfinite(high)) return;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> swaps;
@@ -367,7 +424,7 @@ void Pairs<T>::shrink() {
     if (end > v) swaps.emplace_back(static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(end));
   }
   if (active_ - end < active_ / 5 || end < 2) return;  // not worth moving anything
-  stages_.push_back({end, active_, {cells_.beta.begin(), cells_.beta.begin() + active_}});
+  stages_.push_back({end, active_, {cells_.beta.data(), cells_.beta.data() + active_}});
   for (const auto& [a, b] : swaps) {
     cells_.swap(a, b);
     std::swap(linear_[a], linear_[b]);
@@ -410,19 +467,19 @@ bool Pairs<T>::reopen() {
   stages_.clear();
   reach(n);
   find_extremes();
-  next_shrink_ = operations_ + static_cast<double>(std::min<Index>(2 * n, 4000));
+  next_shrink_ = operations_ + shrink_every;
   return true;
 }
 
 template <class T>
 void Pairs<T>::fill(Answer& answer) const {
   answer.beta.assign(problem_.n(), 0.0);
-  for (Index v = 0; v < static_cast<Index>(cells_.beta.size()); ++v) answer.beta[origin_[row_of(v)]] += cells_.beta[v];
+  for (Index v = 0; v < cells_.size(); ++v) answer.beta[origin_[row_of(v)]] += cells_.beta[v];
 }
 
 template <class T>
 void Pairs<T>::take(const std::vector<double>& z) {
-  for (Index v = 0; v < static_cast<Index>(cells_.beta.size()); ++v) {
+  for (Index v = 0; v < cells_.size(); ++v) {
     cells_.g[v] = z[origin_[row_of(v)]] + linear_[v] + cells_.quad[v] * cells_.beta[v];
     cells_.refresh(v);
   }

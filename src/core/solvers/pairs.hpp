@@ -30,15 +30,29 @@ struct PairOptions {
   bool precomputed = false;  // all of K before the first step
 };
 
-/// Variables of the program, as arrays that vector instructions like.
+/// Variables of the program, as arrays that vector instructions like: on cache lines, and in one piece of memory, at
+/// distances that are no multiple of a page.
 struct Cells {
-  std::vector<double> beta, g, up, down, low, high, kink, quad, diagonal;
+  struct Lane {
+    double* values = nullptr;
+    double* data() { return values; }
+    const double* data() const { return values; }
+    double& operator[](Index k) { return values[k]; }
+    double operator[](Index k) const { return values[k]; }
+  };
+  Lane beta, g, up, down, low, high, kink, quad, diagonal;
+  Lane near_up, near_down;  // up and down where the kernel row is at hand, otherwise closed
+  std::vector<std::uint8_t> near;
+  Index size() const { return static_cast<Index>(near.size()); }
   void resize(Index n);
   void swap(Index a, Index b);
   /// up and down of a variable after its β has changed.
   void refresh(Index k);
   /// The exact step of the pair, i up and j down; changes β and the quadratic parts of g, and returns the length.
   double advance(Index i, Index j, double kij);
+
+ private:
+  Buffer<double> memory_;
 };
 
 /// Variables [first, first + count) whose β sum to a constant; variable first + k is the row at position row + k.
@@ -67,15 +81,23 @@ class Pairs {
 
   /// From β of the answer (or zero, or what the judge makes feasible of it). False: nothing is left to do.
   bool start(Answer& answer);
-  /// The pair with the steepest slopes, from the last pass over g.
-  Pair most_violating() const;
-  /// The partner of i that promises most (Fan, Chen, Lin 2005, WSS 2).
+  /// The pair with the steepest slopes, from the last pass over g: of all rows, or of those at hand.
+  Pair most_violating() const { return steepest(extremes_); }
+  Pair most_violating_near() const { return steepest(near_); }
+  /// The partner of i that promises most among the rows at hand (Fan, Chen, Lin 2005, WSS 2).
   Index best_partner(const Pair& pair, const T* row) const;
-  /// One step of a pair with its kernel rows: β, g, and the next extremes. False: floating point allows none.
+  /// Brings kernel rows to hand: those of the pair and up to `count` others that violate at least `share` as much, the
+  /// steepest first. False: left before they were made.
+  bool bring(const Pair& pair, Index count, double share);
+  Index at_hand() const { return at_hand_; }
+  bool all_at_hand() const { return at_hand_ == (segments_.size() < 2 ? active_ : cells_.size()); }
+  /// One step of a pair with its kernel rows: β, g, and the next extremes of the rows at hand. False: floating point
+  /// allows none.
   bool step(const Pair& pair, const T* row_i, const T* row_j);
   /// g += Σ aᵣ rowᵣ, threaded; and the next extremes.
   void combine(const std::vector<const T*>& rows, const std::vector<double>& a);
   void find_extremes();
+  void find_near();
 
   /// Called now and then: estimates the gap, asks the judge when it promises to pass, shrinks. True: leave.
   bool consider(Answer& answer, double row_operations);
@@ -101,6 +123,8 @@ class Pairs {
     std::vector<double> beta;
   };
   void program();
+  Pair steepest(const std::vector<simd::Extremes>& extremes) const;
+  simd::Extremes scan(const double* up, const double* down, Index first, Index count);
   Estimate estimate() const;
   double share(Index v, double lambda, double& value) const;
   void shrink();
@@ -120,9 +144,13 @@ class Pairs {
   Cells cells_;
   std::vector<double> linear_;
   std::vector<Segment> segments_;
-  std::vector<simd::Extremes> extremes_;
+  std::vector<simd::Extremes> extremes_, near_;
   std::vector<Stage> stages_;          // the shrunk rows, last shrunk first in position
   std::vector<std::uint32_t> origin_;  // position → the problem's order
+  std::vector<std::pair<double, std::uint32_t>> keys_;
+  Places wanted_;
+  std::vector<const T*> brought_;
+  Index at_hand_ = 0;
   Index active_ = 0;
   double operations_ = 0, next_shrink_ = 0, next_show_ = 0, size_ = 0, last_gap_ = infinity;
   Index poor_ = 0;  // verdicts in a row that brought little

@@ -10,8 +10,8 @@ Court kernel_court(const KernelProblem& problem, const char* solver, Control& co
     control.clock().pause();
     const double began = control.clock().total();
     control.expect_judging(0);
-    KernelVerdict verdict = judge(problem, answer.beta, control.team,
-                                  [&control, ended](Index work) { return !ended && control.tick(work); });
+    KernelVerdict verdict =
+        judge(problem, answer.beta, control.team, ended ? Patience::to_the_end : Patience::may_leave);
     control.expect_judging(1.2 * (control.clock().total() - began));
     control.clock().resume();
     z = std::move(verdict.z);

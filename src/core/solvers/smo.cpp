@@ -9,7 +9,9 @@
 //
 // Source: 001, 002 §2.1; Platt 1998. What differs, and why: the relative gap stops it, not the violation of a pair; the
 // update of g and the search for the next i are one pass; shrunk rows stand behind the active ones, so every pass is
-// over neighbours in memory; kernel rows come from an LRU cache, or all of K is made first (`precomputed`).
+// over neighbours in memory; kernel rows come in blocks and stay in an LRU cache, and with the second-order choice
+// pairs are sought among the rows that are there as long as those are bad enough (`Supply`), or all of K is made first
+// (`precomputed`).
 //
 // Cost of an iteration: two passes over the active rows and two kernel rows where they are not in the cache; an epoch
 // is n/2 iterations. Memory: the cache, 80 bytes a row, and a float32 copy of the rows.
@@ -21,36 +23,73 @@ namespace dualgap {
 
 namespace {
 
+/// Which pair is next, and its kernel rows. One at a time a row costs a pass over the data; in a block it costs
+/// arithmetic, by all threads. So pairs are taken among the rows at hand while the worst of them violates at least half
+/// as much as the worst of all; then the rows that violate most are brought, half as many as there are.
+template <class T>
+class Supply {
+ public:
+  enum class Found { pair, nothing, given_up };
+
+  Supply(Pairs<T>& pairs, SmoOptions::Selection selection)
+      : pairs_(pairs),
+        share_(selection == SmoOptions::Selection::second_order ? 0.5 : 1.0),
+        most_(share_ < 1 ? std::min<Index>(pairs.gram().capacity() / 4, 256) : 0) {}
+
+  Found next(Pair& pair) {
+    pair = pairs_.most_violating_near();
+    if (pairs_.all_at_hand()) return pair.violation > 0 ? Found::pair : Found::nothing;
+    if (share_ < 1 && pair.violation > share_ * worst_) return Found::pair;
+    pairs_.find_extremes();
+    const Pair worst = pairs_.most_violating();
+    worst_ = worst.violation;
+    if (!(worst_ > 0)) return Found::nothing;
+    if (share_ < 1 && pair.violation > share_ * worst_) return Found::pair;
+    const Index count = std::clamp<Index>(pairs_.at_hand() / 2, std::min<Index>(16, most_), most_);
+    if (!pairs_.bring(worst, count, share_)) return Found::given_up;
+    pair = share_ < 1 ? pairs_.most_violating_near() : worst;
+    return Found::pair;
+  }
+  /// What was known of the rows is no longer so: positions, gradient or cache have changed.
+  void look_again() {
+    pairs_.find_near();
+    worst_ = infinity;
+  }
+
+ private:
+  Pairs<T>& pairs_;
+  double share_;
+  Index most_;
+  double worst_ = infinity;
+};
+
 /// True: the answer stands, or another precision must go on.
 template <class T>
 bool run(const KernelProblem& problem, Answer& answer, const SmoOptions& options, const Court& court,
          Control& control) {
   Pairs<T> pairs(problem, court, options, control);
+  Supply<T> supply(pairs, options.selection);
   const Index look_every = std::clamp<Index>(problem.n() / 10, 10, 200);  // a look costs about what a step does
-  std::vector<const T*> rows;
   bool going = pairs.start(answer);
+  if (going) supply.look_again();
   for (Index iteration = 1; going; ++iteration) {
-    Pair pair = pairs.most_violating();
-    if (!(pair.violation > 0)) {
-      going = !pairs.converged(answer);
+    Pair pair;
+    const auto found = supply.next(pair);
+    if (found == Supply<T>::Found::given_up) break;
+    bool moved = false;
+    if (found == Supply<T>::Found::pair) {
+      const T* row_i = pairs.gram().find(pairs.row_of(pair.i), pairs.active());
+      if (options.selection == SmoOptions::Selection::second_order) pair.j = pairs.best_partner(pair, row_i);
+      const T* row_j = pairs.gram().find(pairs.row_of(pair.j), pairs.active());
+      moved = pairs.step(pair, row_i, row_j);
+      ++answer.iterations;
+    }
+    if (moved && iteration % look_every != 0) {
+      going = !control.tick(2 * pairs.active());
       continue;
     }
-    if (options.selection == SmoOptions::Selection::second_order) {
-      const std::uint32_t first = static_cast<std::uint32_t>(pairs.row_of(pair.i));
-      if (!pairs.gram().fetch(std::span(&first, 1), pairs.active(), rows)) break;
-      pair.j = pairs.best_partner(pair, rows[0]);
-    }
-    const std::uint32_t both[2] = {static_cast<std::uint32_t>(pairs.row_of(pair.i)),
-                                   static_cast<std::uint32_t>(pairs.row_of(pair.j))};
-    if (!pairs.gram().fetch(std::span(both, both[0] == both[1] ? 1 : 2), pairs.active(), rows)) break;
-    const bool moved = pairs.step(pair, rows[0], rows.back());
-    ++answer.iterations;
-    if (!moved)
-      going = !pairs.converged(answer);
-    else if (iteration % look_every == 0)
-      going = !pairs.consider(answer, 2.0 * look_every);
-    else
-      going = !control.tick(2 * pairs.active());
+    going = moved ? !pairs.consider(answer, 2.0 * static_cast<double>(look_every)) : !pairs.converged(answer);
+    supply.look_again();
   }
   if (pairs.wants_float64() && !control.stopped()) return false;
   pairs.finish(answer);

@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, validate_data
 
 from dualgap import _core
-from dualgap.blas import one_blas_thread
 from dualgap.config import available_threads
 from dualgap.data import Array, as_matrix
 from dualgap.errors import InvalidData
@@ -43,7 +42,7 @@ class KernelEstimator(CertifiedEstimator):
         return {"cache_size": float(self.cache_size) / share, "shrinking": bool(self.shrinking)}
 
     def _solver_name(self) -> str:
-        return "decomposition" if self.solver == "auto" else str(self.solver)
+        return "smo" if self.solver == "auto" else str(self.solver)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, numeric: bool | None) -> tuple[Any, Any, Array | None]:
         """Data by scikit-learn's rules (``numeric`` None: no targets); a kernel function gets what it was given."""
@@ -103,12 +102,9 @@ class KernelEstimator(CertifiedEstimator):
             support = as_matrix(self.support_vectors_) if len(self.support_) else rows
             ids = np.arange(len(self.support_), dtype=np.uint32)
         threads = self._threads(rows.rows * max(1, len(ids)) * min(rows.cols, 64))
-        with one_blas_thread():
-            return np.asarray(
-                _core.kernel_scores(
-                    rows, support, ids, kernel.core, self._coefficients().T, list(ranges), threads=threads
-                )
-            )
+        return np.asarray(
+            _core.kernel_scores(rows, support, ids, kernel.core, self._coefficients().T, list(ranges), threads=threads)
+        )
 
     def _coefficients(self) -> Array:
         """The coefficients as a dense array; where somebody replaced ``dual_coef_``, that one counts."""

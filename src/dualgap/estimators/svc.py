@@ -205,7 +205,7 @@ class SVC(KernelClassifier):
     max_iter : int, default=-1
         Epochs (n changed variables are one); −1 sets no limit.
     solver : str, default="auto"
-        "decomposition" (what "auto" is) or "smo".
+        "smo" (what "auto" is) or "decomposition".
     max_time : float, optional
         Seconds for the whole fit.
     n_jobs : int, optional

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from dualgap import _core
-from dualgap.blas import one_blas_thread
 from dualgap.errors import InvalidData
 from dualgap.registry import Solver, _losses
 from dualgap.solvers import Answer, Start, pair_options
@@ -16,14 +15,13 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     q = options["working_set"]
     if not isinstance(q, int) or q < 2:
         raise InvalidData(f"working_set={q!r} is not a whole number of at least 2.")
-    with one_blas_thread():
-        raw = _core.decomposition(problem._core, control, beta=start.dual, working_set=q, **pair_options(options))
+    raw = _core.decomposition(problem._core, control, beta=start.dual, working_set=q, **pair_options(options))
     return Answer.from_core(raw, "decomposition")
 
 
 SOLVER = Solver(
     name="decomposition",
-    summary="Working sets of some hundred rows, their kernel rows made as one product; what kernel problems want.",
+    summary="Working sets of some hundred rows, their kernel rows made as one product.",
     source='001 "general decomposition"; Joachims 1999; Wen et al., JMLR 2018',
     losses=tuple(loss.name for loss in _losses() if loss.name != "logistic"),
     intercepts=("free",),

@@ -6,21 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from dualgap import _core
-from dualgap.blas import one_blas_thread
 from dualgap.registry import Solver, _losses
 from dualgap.solvers import Answer, Start, one_of, pair_options
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
     selection = one_of(options, "selection", ("second-order", "most-violating"))
-    with one_blas_thread():
-        raw = _core.smo(problem._core, control, beta=start.dual, selection=selection, **pair_options(options))
+    raw = _core.smo(problem._core, control, beta=start.dual, selection=selection, **pair_options(options))
     return Answer.from_core(raw, "smo")
 
 
 SOLVER = Solver(
     name="smo",
-    summary="Two rows at a time with a free intercept, by a stored gradient; kernels, and small linear problems.",
+    summary="Two rows at a time with a free intercept, by a stored gradient; what kernel problems want.",
     source="001, 002 §2.1; Platt 1998; Keerthi et al. 2001; Fan, Chen, Lin, JMLR 2005",
     losses=tuple(loss.name for loss in _losses() if loss.name != "logistic"),
     intercepts=("free",),

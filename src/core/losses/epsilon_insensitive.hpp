@@ -10,7 +10,7 @@ namespace dualgap {
 struct EpsilonInsensitive {
   static constexpr const char* name = "epsilon_insensitive";
   static constexpr Targets targets = Targets::real;
-  static constexpr bool smooth = false, kinked = true;
+  static constexpr bool smooth = false, kinked = true, shrinks = true;
   static constexpr int check_every = 1;
   double epsilon;
 

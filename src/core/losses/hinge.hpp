@@ -8,7 +8,7 @@ namespace dualgap {
 struct Hinge {
   static constexpr const char* name = "hinge";
   static constexpr Targets targets = Targets::sign;
-  static constexpr bool smooth = false, kinked = true;
+  static constexpr bool smooth = false, kinked = true, shrinks = true;
   static constexpr int check_every = 1;
 
   double value(double y, double z) const { return std::max(0.0, 1 - y * z); }

@@ -8,7 +8,7 @@ namespace dualgap {
 struct Huber {
   static constexpr const char* name = "huber";
   static constexpr Targets targets = Targets::real;
-  static constexpr bool smooth = false, kinked = false;
+  static constexpr bool smooth = false, kinked = false, shrinks = true;
   static constexpr int check_every = 1;
   double delta;
 

@@ -15,7 +15,7 @@ namespace dualgap {
 struct Logistic {
   static constexpr const char* name = "logistic";
   static constexpr Targets targets = Targets::sign;
-  static constexpr bool smooth = true, kinked = false;
+  static constexpr bool smooth = true, kinked = false, shrinks = false;
   static constexpr int check_every = 8;
 
   double value(double y, double z) const {
@@ -49,11 +49,14 @@ struct Logistic {
       const double miss = u + m + q * (c * s.a - before), slope = 1 + q * c * s.a * s.rest;
       (miss > 0 ? high : low) = u;
       if (std::abs(miss) <= 1e-10 * (1 + std::abs(m))) break;
-      double next = u - miss / slope;
-      if (std::abs(next - u) <= 1e-6) {  // quadratic: the next one is exact to 1e-12, first order is enough here
-        s = {s.a + (next - u) * s.a * s.rest, s.rest - (next - u) * s.a * s.rest};
+      double d = -miss / slope;
+      if (std::abs(d) < 1) d /= 1 + d * (slope - 1) * (s.rest - s.a) / (2 * slope);  // Halley's: errors are cubed
+      if (std::abs(d) <= 3e-4) {  // so u + d is the root to 1e-12, and two terms of σ around u say as much
+        const double moved = d * s.a * s.rest * (1 + 0.5 * d * (s.rest - s.a));
+        s = {s.a + moved, s.rest - moved};
         break;
       }
+      double next = u + d;
       if (!(next > low && next < high && 2 * std::abs(next - u) <= last)) next = 0.5 * (low + high);
       last = std::abs(next - u);
       u = next;

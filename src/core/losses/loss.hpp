@@ -13,8 +13,8 @@
 //                           Losses of another shape have none, and methods go by `prox` alone
 //
 // and constants: name, targets (sign: y = ±1; real), smooth (plain Newton needs no smoothing), kinked (the value has
-// a corner), check_every (Fenchel–Young terms are summed over every so many rows where they cost logarithms).
-// c = 0 (no weight) and q = 0 (an empty row) are ordinary arguments.
+// a corner), shrinks (rows can come to rest at an end of their box), check_every (Fenchel–Young terms are summed over
+// every so many rows where they cost logarithms). c = 0 (no weight) and q = 0 (an empty row) are ordinary arguments.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@ namespace dualgap {
 struct Pinball {
   static constexpr const char* name = "pinball";
   static constexpr Targets targets = Targets::real;
-  static constexpr bool smooth = false, kinked = true;
+  static constexpr bool smooth = false, kinked = true, shrinks = true;
   static constexpr int check_every = 1;
   double quantile;
 

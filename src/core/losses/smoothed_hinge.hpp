@@ -9,7 +9,7 @@ namespace dualgap {
 struct SmoothedHinge {
   static constexpr const char* name = "smoothed_hinge";
   static constexpr Targets targets = Targets::sign;
-  static constexpr bool smooth = false, kinked = false;
+  static constexpr bool smooth = false, kinked = false, shrinks = true;
   static constexpr int check_every = 1;
   double gamma;
 

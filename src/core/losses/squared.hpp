@@ -8,7 +8,7 @@ namespace dualgap {
 struct Squared {
   static constexpr const char* name = "squared";
   static constexpr Targets targets = Targets::real;
-  static constexpr bool smooth = true, kinked = false;
+  static constexpr bool smooth = true, kinked = false, shrinks = false;
   static constexpr int check_every = 1;
 
   double value(double y, double z) const { return 0.5 * (y - z) * (y - z); }

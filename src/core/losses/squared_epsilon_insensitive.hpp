@@ -8,7 +8,7 @@ namespace dualgap {
 struct SquaredEpsilonInsensitive {
   static constexpr const char* name = "squared_epsilon_insensitive";
   static constexpr Targets targets = Targets::real;
-  static constexpr bool smooth = true, kinked = false;
+  static constexpr bool smooth = true, kinked = false, shrinks = true;
   static constexpr int check_every = 1;
   double epsilon;
 

@@ -8,7 +8,7 @@ namespace dualgap {
 struct SquaredHinge {
   static constexpr const char* name = "squared_hinge";
   static constexpr Targets targets = Targets::sign;
-  static constexpr bool smooth = true, kinked = false;
+  static constexpr bool smooth = true, kinked = false, shrinks = true;
   static constexpr int check_every = 1;
 
   double value(double y, double z) const {

@@ -24,6 +24,14 @@ bool all_finite(const AnyRows& rows) {
       rows);
 }
 
+/// Does every index exceed the one before? Without branches inside: nearly every row is in order.
+template <class I>
+static bool is_rising(const I* index, Index size) {
+  I falls = 0;
+  for (Index k = 1; k < size; ++k) falls |= static_cast<I>(index[k] <= index[k - 1]);
+  return falls == 0;
+}
+
 PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index entries) {
   if (pattern.start(0) != 0) throw InvalidData("indptr starts at " + std::to_string(pattern.start(0)) + ", not at 0.");
   for (Index i = 0; i < rows; ++i)
@@ -34,14 +42,14 @@ PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index
                       std::to_string(entries) + " entries.");
   PatternFacts facts{true};
   for (Index i = 0; i < rows; ++i) {
-    Index before = -1, low = 0, high = -1;
-    bool rising = true;
-    for (Index k = pattern.start(i); k < pattern.end(i); ++k) {  // no branches: nearly every row is in order
-      const Index j = pattern.column(k);
-      low = std::min(low, j);
-      high = std::max(high, j);
-      rising &= j > before;
-      before = j;
+    const Index first = pattern.start(i), size = pattern.end(i) - first;
+    if (size == 0) continue;
+    const bool rising =
+        pattern.wide_indices ? is_rising(pattern.wide(first), size) : is_rising(pattern.narrow(first), size);
+    Index low = pattern.column(first), high = pattern.column(first + size - 1);
+    for (Index k = first; k < first + size && !rising; ++k) {
+      low = std::min(low, pattern.column(k));
+      high = std::max(high, pattern.column(k));
     }
     if (low < 0 || high >= cols)
       throw InvalidData("column index " + std::to_string(low < 0 ? low : high) + " in row " + std::to_string(i) +

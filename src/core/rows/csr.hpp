@@ -35,12 +35,6 @@ struct Pattern {
   }
 };
 
-inline void prefetch_bytes(const void* start, Index bytes) {
-  const char* line = static_cast<const char*>(start);
-  bytes = std::min<Index>(bytes, 1024);
-  for (Index k = 0; k < bytes; k += 64) __builtin_prefetch(line + k);
-}
-
 /// Values as they are stored.
 template <class T>
 struct StoredValues {
@@ -53,7 +47,7 @@ struct StoredValues {
     else
       return t.gather_f32(data + k, j, w, n);
   }
-  void prefetch(Index k, Index n) const { prefetch_bytes(data + k, n * static_cast<Index>(sizeof(T))); }
+  void prefetch(Index k) const { __builtin_prefetch(data + k); }
 };
 
 /// Every stored value is the same number, so none is read.
@@ -63,7 +57,7 @@ struct EqualValues {
   double dot(const simd::Table& t, Index, const std::int32_t* j, const double* w, Index n) const {
     return value * t.gather_ones(j, w, n);
   }
-  void prefetch(Index, Index) const {}
+  void prefetch(Index) const {}
 };
 
 template <class Values>
@@ -109,13 +103,12 @@ class CsrRows {
       f(View<std::int32_t>{values_, pattern_.narrow(k), k, n});
   }
 
+  /// The start of a row that will be needed soon; the processor's own prefetcher follows a long one, and a loop over
+  /// its lines costs more than it brings.
   void prefetch(Index i) const {
-    const Index k = pattern_.start(i), n = pattern_.end(i) - k;
-    if (pattern_.wide_indices)
-      prefetch_bytes(pattern_.wide(k), n * 8);
-    else
-      prefetch_bytes(pattern_.narrow(k), n * 4);
-    values_.prefetch(k, n);
+    const Index k = pattern_.start(i);
+    __builtin_prefetch(static_cast<const char*>(pattern_.indices) + k * (pattern_.wide_indices ? 8 : 4));
+    values_.prefetch(k);
   }
   void prefetch_place(Index i) const { pattern_.prefetch_place(i); }
 

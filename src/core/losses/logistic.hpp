@@ -51,7 +51,7 @@ struct Logistic {
       if (std::abs(miss) <= 1e-10 * (1 + std::abs(m))) break;
       double d = -miss / slope;
       if (std::abs(d) < 1) d /= 1 + d * (slope - 1) * (s.rest - s.a) / (2 * slope);  // Halley's: errors are cubed
-      if (std::abs(d) <= 3e-4) {  // so u + d is the root to 1e-12, and two terms of σ around u say as much
+      if (std::abs(d) <= 1e-3) {  // so u + d is the root to 1e-10, and two terms of σ around u say as much
         const double moved = d * s.a * s.rest * (1 + 0.5 * d * (s.rest - s.a));
         s = {s.a + moved, s.rest - moved};
         break;

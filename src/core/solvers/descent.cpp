@@ -234,7 +234,7 @@ class Descent {
     // an epoch drawn with replacement misses a row with probability 1/e: only many idle ones say that nothing moves
     idle_ = pass.changes == 0 ? idle_ + 1 : 0;
     const bool stuck = idle_ >= (options_.order == DescentOptions::Order::random ? 30 : 1);
-    if (!due && !stuck && !control_.watched()) return give_up(predicted);
+    if (!due && !stuck && !control_.watched()) return give_up(pass, predicted);
     if (stuck) approach(1.0);  // what no longer changes is its own average
     fill(answer);
     const auto purpose = due || stuck ? Control::Purpose::decide : Control::Purpose::show;
@@ -242,7 +242,7 @@ class Descent {
       answer.judged = true;
       return true;
     }
-    if (purpose == Control::Purpose::show) return give_up(predicted);
+    if (purpose == Control::Purpose::show) return give_up(pass, predicted);
     last_asked_ = iterations_;
     const Certificate& certificate = control_.certificate();
     size_ = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
@@ -258,16 +258,17 @@ class Descent {
       control_.stop(Status::stalled);
       return true;
     }
-    return give_up(predicted);
+    return give_up(pass, predicted);
   }
 
-  /// How many more epochs at the present pace? Beyond the patience another method had better go on.
-  bool give_up(double predicted) {
+  /// How many more epochs at the present pace? Beyond the patience another method had better go on. Passes over few
+  /// rows are cheap, so what counts is their size.
+  bool give_up(const Pass& pass, double predicted) {
     const double before = std::exchange(history_[iterations_ % 4], predicted);
     if (iterations_ < 5 || epochs_ < 0.1 * options_.patience) return false;
-    const double rate = std::log(before / predicted) / 4;  // per epoch
-    const double need = std::log(predicted / control_.tol) / std::max(rate, 1e-6);
-    return need > options_.patience;
+    const double rate = std::log(before / predicted) / 4;  // per pass
+    const double passes = std::log(predicted / control_.tol) / std::max(rate, 1e-6);
+    return passes * static_cast<double>(pass.visits) / static_cast<double>(problem_.n()) > options_.patience;
   }
 
   /// The point to show, as the options ask.
@@ -326,7 +327,7 @@ class Descent {
   double scale2_ = 0;
   double growing_ = infinity, falling_ = infinity;  // of the epoch before
   double size_ = 0;                                 // of the objective, to make gaps relative
-  double ratio_ = 0.3;                              // judged gap / summed Fenchel–Young terms
+  double ratio_ = Loss::kinked ? 1.0 : 0.3;         // judged gap / summed Fenchel–Young terms
   double epochs_ = 0;
   double history_[4] = {};
   Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0;

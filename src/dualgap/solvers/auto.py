@@ -30,7 +30,7 @@ from dualgap.solvers.dcd import SOLVER as DCD
 from dualgap.solvers.newton import SOLVER as NEWTON
 
 EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
-FEW_EPOCHS = 25.0  # Newton within this many epochs of descent is tried first
+FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
 WILD = 1e4  # ratio of column scales that is worth a word
 
 

@@ -273,26 +273,6 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
       rows_);
 }
 
-bool Passes::diagonal(RowList list, ConstVector weight, bool ones, Vector out) {
-  const Index cols = p();
-  return std::visit(
-      [&](const auto& rows) {
-        const Index size = static_cast<Index>(list.size());
-        const Blocks blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols());
-        return ordered_sum(team_, blocks, out, [&](Index begin, Index end, double* part) {
-          for (Index k = begin; k < end; ++k) {
-            const double scale = weight.empty() ? 1.0 : weight[k];
-            if (k + 4 < end) rows.prefetch(list[k + 4]);
-            rows.view(list[k], [&](const auto& row) {
-              for (Index t = 0; t < row.size; ++t) part[row.column(t)] += scale * row.value(t) * row.value(t);
-            });
-            if (ones) part[cols] += scale;
-          }
-        });
-      },
-      rows_);
-}
-
 bool Passes::cross(RowList list, Vector k) {
   std::fill(k.begin(), k.end(), 0.0);
   return std::visit(

@@ -43,8 +43,6 @@ class Passes {
   bool product(RowList list, ConstVector d, ConstVector s, Vector u);
   /// q = Σ d x² by column, over one row of the list in every `step`, each counted so many times
   bool squares(RowList list, Index step, ConstVector d, Vector q);
-  /// out = Σ weight[k] x̃² over the list: what `gram` has on its diagonal.
-  bool diagonal(RowList list, ConstVector weight, bool ones, Vector out);
   /// K = X_Z X_Zᵀ over the list: upper triangle of a column-major k × k matrix.
   bool cross(RowList list, Vector k);
 

@@ -12,7 +12,7 @@ struct NewtonOptions {
   double q = 0;          // first smoothing; 0: chosen from the data
   double shrink = 5;     // q is divided by this at each outer step
   double inner = 0.03;   // an inner problem is solved to this part of the gap
-  bool sampling = true;  // start on samples of the rows, and take Hessians from samples of the zone
+  bool sampling = true;  // start on samples of the rows
   Index max_steps = 100000;
 };
 

@@ -37,41 +37,6 @@ void NewtonSystem::find_zone(ConstVector slope) {
   uniform_ = low == high;
 }
 
-/// Many more rows than columns: every thin-th row of the data that is in the zone stands for its neighbours.
-bool NewtonSystem::thin_zone() {
-  Index thin = 1;
-  while (zone_size() / (2 * thin) >= sample_ * d_) thin *= 2;
-  if (thin < 4) thin = 1;
-  if (thin != thin_) in_sum_.clear();
-  thin_ = thin;
-  if (thin == 1) return true;
-  diagonal_.assign(d_, 0.0);
-  work_ += static_cast<double>(zone_size()) / static_cast<double>(problem_.n());
-  if (!passes_.diagonal(zone_, weight_, ones_, diagonal_)) return false;
-  std::size_t kept = 0;
-  for (std::size_t k = 0; k < zone_.size(); ++k) {
-    if (zone_[k] % static_cast<std::uint32_t>(thin) != 0) continue;
-    zone_[kept] = zone_[k];
-    weight_[kept++] = weight_[k] * static_cast<double>(thin);
-  }
-  zone_.resize(kept);
-  weight_.resize(kept);
-  return true;
-}
-
-/// The sample gives the correlations of the columns, the whole zone their squares: rare columns stay as they are.
-void NewtonSystem::correct_diagonal() {
-  scale_.resize(d_);
-  for (Index j = 0; j < d_; ++j) {
-    const double sampled = matrix_[j + j * d_];
-    scale_[j] = sampled > 0 ? std::sqrt(diagonal_[j] / sampled) : 0.0;
-  }
-  for (Index j = 0; j < d_; ++j) {
-    for (Index i = 0; i < j; ++i) matrix_[i + j * d_] *= scale_[i] * scale_[j];
-    matrix_[j + j * d_] = diagonal_[j];
-  }
-}
-
 NewtonSystem::Way NewtonSystem::choose() const {
   const Index k = zone_size();
   const bool rows_fit = k <= largest_, columns_fit = d_ <= largest_;
@@ -84,8 +49,9 @@ NewtonSystem::Way NewtonSystem::choose() const {
 bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy) {
   factored_ = false;
   find_zone(slope);
-  if (!thin_zone()) return false;
-  switch (choose()) {
+  const Way way = choose();
+  exact_ = way != Way::conjugate;
+  switch (way) {
     case Way::gram:
       return solve_gram(grad, move);
     case Way::woodbury:
@@ -162,7 +128,6 @@ bool NewtonSystem::solve_gram(ConstVector grad, Vector move) {
   const double slope = uniform_ ? weight_.empty() ? 0.0 : weight_[0] : 1.0;
   matrix_ = sum_;
   for (double& x : matrix_) x *= slope;
-  if (thin_ > 1) correct_diagonal();
   for (Index j = 0; j < p_; ++j) matrix_[j + j * d_] += 1;
   if (ones_) matrix_[d_ * d_ - 1] += reg_b_;
   if (!factor(d_, matrix_)) return false;

@@ -26,8 +26,8 @@ class NewtonSystem {
   bool solve_again(ConstVector grad, Vector move);
   bool can_solve_again() const { return factored_; }
 
-  /// The last step was not worth its sample: take four times as many rows of the zone from now on.
-  void look_closer() { sample_ = std::min<Index>(4 * sample_, Index{1} << 32); }
+  /// Was the last `solve` done by a factor? Then its move is exact to rounding.
+  bool exact() const { return exact_; }
 
   /// Passes' worth of rows read since the last call.
   double take_work() { return std::exchange(work_, 0.0); }
@@ -37,8 +37,6 @@ class NewtonSystem {
   enum class Way { gram, woodbury, conjugate };
   Way choose() const;
   void find_zone(ConstVector slope);
-  bool thin_zone();
-  void correct_diagonal();
   bool update_gram();
   bool rebuild_gram();
   bool solve_gram(ConstVector grad, Vector move);
@@ -61,15 +59,12 @@ class NewtonSystem {
   std::vector<std::uint32_t> zone_;
   std::vector<double> weight_;  // slopes of the zone's rows
   bool uniform_ = false;
-  Index sample_ = 256;            // rows of the zone for each column, before the Hessian is taken from a sample
-  Index thin_ = 1;                // every so manieth row of the zone is in it
-  std::vector<double> diagonal_;  // Σ slope x̃² over the whole zone, where the sum is over a sample of it
-  std::vector<double> sum_;       // Σ x̃x̃ᵀ over rows_in_sum_, or Σ slope x̃x̃ᵀ
-  std::vector<char> in_sum_;      // by row
+  std::vector<double> sum_;   // Σ x̃x̃ᵀ over rows_in_sum_, or Σ slope x̃x̃ᵀ
+  std::vector<char> in_sum_;  // by row
   Index sum_size_ = 0, sum_peak_ = 0;
   std::vector<double> matrix_, factor_, scale_, scratch_;
   double work_ = 0;
-  bool factored_ = false;
+  bool factored_ = false, exact_ = false;
 };
 
 }  // namespace dualgap

@@ -47,6 +47,12 @@ struct StoredValues {
     else
       return t.gather_f32(data + k, j, w, n);
   }
+  void add(const simd::Table& t, Index k, const std::int32_t* j, double a, double* w, Index n) const {
+    if constexpr (sizeof(T) == 8)
+      t.scatter_f64(a, data + k, j, w, n);
+    else
+      t.scatter_f32(a, data + k, j, w, n);
+  }
   void prefetch(Index k) const { __builtin_prefetch(data + k); }
 };
 
@@ -56,6 +62,9 @@ struct EqualValues {
   double at(Index) const { return value; }
   double dot(const simd::Table& t, Index, const std::int32_t* j, const double* w, Index n) const {
     return value * t.gather_ones(j, w, n);
+  }
+  void add(const simd::Table& t, Index, const std::int32_t* j, double a, double* w, Index n) const {
+    t.scatter_ones(a * value, j, w, n);
   }
   void prefetch(Index) const {}
 };
@@ -90,9 +99,10 @@ class CsrRows {
     return a + b;
   }
   void add(Index i, double a, double* w) const {
-    view(i, [a, w](const auto& row) {
-      for (Index k = 0; k < row.size; ++k) w[row.column(k)] += a * row.value(k);
-    });
+    const Index k = pattern_.start(i), n = pattern_.end(i) - k;
+    if (!pattern_.wide_indices) return values_.add(*simd_, k, pattern_.narrow(k), a, w, n);
+    const std::int64_t* j = pattern_.wide(k);
+    for (Index t = 0; t < n; ++t) w[j[t]] += a * values_.at(k + t);
   }
   template <class F>
   void view(Index i, F f) const {

@@ -105,6 +105,32 @@ inline double gather(Values v, const std::int32_t* j, const double* w, Int n) {
 #endif
 }
 
+struct Ones {
+#if defined(__AVX512F__)
+  Wide first(Int, Int) const { return Wide{} + 1.0; }
+#endif
+  Wide wide(Int) const { return Wide{} + 1.0; }
+  double one(Int) const { return 1.0; }
+};
+
+template <class Values>
+inline void scatter(double a, Values v, const std::int32_t* j, double* w, Int n) {
+  Int k = 0;
+#if defined(__AVX512F__)
+  for (; k + WIDTH <= n; k += WIDTH) {
+    const Wide sum = gathered(j + k, w) + a * v.wide(k);
+    _mm512_i32scatter_pd(w, _mm256_loadu_si256((const __m256i*)(j + k)), (__m512d)sum, 8);
+  }
+  if (k < n) {
+    const __mmask8 m = first_few(n - k);
+    const Wide sum = gathered_first(j + k, w, n - k) + a * v.first(k, n - k);
+    _mm512_mask_i32scatter_pd(w, m, _mm256_maskz_loadu_epi32(m, j + k), (__m512d)sum, 8);
+  }
+#else
+  for (; k < n; ++k) w[j[k]] += a * v.one(k);
+#endif
+}
+
 double dot_f64(const double* x, const double* w, Int n) { return dot(x, w, n); }
 double dot_f32(const float* x, const double* w, Int n) { return dot(x, w, n); }
 void add_f64(double a, const double* x, double* w, Int n) { add(a, x, w, n); }
@@ -115,25 +141,18 @@ double gather_f64(const double* v, const std::int32_t* j, const double* w, Int n
 double gather_f32(const float* v, const std::int32_t* j, const double* w, Int n) {
   return gather(Values32{v}, j, w, n);
 }
-double gather_ones(const std::int32_t* j, const double* w, Int n) {
-  Wide a = {}, b = {};
-  Int k = 0;
-  for (; k + 2 * WIDTH <= n; k += 2 * WIDTH) {
-    a += gathered(j + k, w);
-    b += gathered(j + k + WIDTH, w);
-  }
-  for (; k + WIDTH <= n; k += WIDTH) a += gathered(j + k, w);
-#if defined(__AVX512F__)
-  if (k < n) b += gathered_first(j + k, w, n - k);
-  return total(a + b);
-#else
-  double s = total(a + b);
-  for (; k < n; ++k) s += w[j[k]];
-  return s;
-#endif
+double gather_ones(const std::int32_t* j, const double* w, Int n) { return gather(Ones{}, j, w, n); }
+void scatter_f64(double a, const double* v, const std::int32_t* j, double* w, Int n) {
+  scatter(a, Values64{v}, j, w, n);
 }
+void scatter_f32(double a, const float* v, const std::int32_t* j, double* w, Int n) {
+  scatter(a, Values32{v}, j, w, n);
+}
+void scatter_ones(double a, const std::int32_t* j, double* w, Int n) { scatter(a, Ones{}, j, w, n); }
 
 #include "simd/mercer_ops.inl"
+// after it: uses its exponential
+#include "simd/logistic_ops.inl"
 
 }  // namespace
 
@@ -144,6 +163,7 @@ double gather_ones(const std::int32_t* j, const double* w, Int n) {
 
 extern const Table DUALGAP_TABLE(LEVEL);
 const Table DUALGAP_TABLE(LEVEL) = {DUALGAP_NAME(LEVEL), dot_f64,    dot_f32,     add_f64,     add_f32,
-                                    gather_f64,          gather_f32, gather_ones, mercer_table};
+                                    gather_f64,          gather_f32, gather_ones, scatter_f64, scatter_f32,
+                                    scatter_ones,        logistic,   mercer_table};
 
 }  // namespace dualgap::simd

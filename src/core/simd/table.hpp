@@ -56,6 +56,12 @@ struct Table {
   double (*gather_f64)(const double* v, const std::int32_t* j, const double* w, std::int64_t n);
   double (*gather_f32)(const float* v, const std::int32_t* j, const double* w, std::int64_t n);
   double (*gather_ones)(const std::int32_t* j, const double* w, std::int64_t n);
+  // w[j[k]] += a v[k], w[j[k]] += a; no column twice
+  void (*scatter_f64)(double a, const double* v, const std::int32_t* j, double* w, std::int64_t n);
+  void (*scatter_f32)(double a, const float* v, const std::int32_t* j, double* w, std::int64_t n);
+  void (*scatter_ones)(double a, const std::int32_t* j, double* w, std::int64_t n);
+  // log(1 + e^−m) and 1 / (1 + e^m)
+  void (*logistic)(const double* m, double* value, double* share, std::int64_t n);
   Mercer mercer;
 };
 

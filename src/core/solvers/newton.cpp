@@ -182,8 +182,36 @@ class Newton {
     return !control_.look();
   }
 
+  static constexpr bool has_many = requires { &Loss::many; };
+  static constexpr Index batch = 256;
+
+  /// f(i, score, ℓ, share) for the rows of a block at z + t·ray, many at a time.
+  template <class F>
+  void for_many(Index begin, Index end, double t, F f) const {
+    double margin[batch], value[batch], share[batch];
+    for (Index first = begin; first < end; first += batch) {
+      const Index count = std::min(batch, end - first);
+      for (Index k = 0; k < count; ++k) margin[k] = problem_.y[first + k] * (z_[first + k] + t * ray_[first + k]);
+      Loss::many(margin, value, share, count);
+      for (Index k = 0; k < count; ++k) f(first + k, problem_.y[first + k] * margin[k], value[k], share[k]);
+    }
+  }
+
   Sums evaluate_block(Index begin, Index end, double t) {
     Sums s;
+    if constexpr (has_many) {
+      for_many(begin, end, t, [&](Index i, double z, double value, double share) {
+        const double c = problem_.cost(i);
+        beta_[i] = problem_.y[i] * c * share;
+        slope_[i] = c * share * (1 - share);
+        s.loss += c * value;
+        s.dual += c * value + beta_[i] * z;
+        s.beta += beta_[i];
+        s.size += std::abs(beta_[i]);
+        s.along += beta_[i] * ray_[i];
+      });
+      return s;
+    }
     for (Index i = begin; i < end; ++i) {
       const double y = problem_.y[i], c = problem_.cost(i), z = z_[i] + t * ray_[i];
       const Step step = loss_.prox(y, c, center_[i], z, q_);
@@ -382,7 +410,11 @@ class Newton {
     std::vector<double> parts(static_cast<std::size_t>(blocks_.count));
     control_.team.for_each(blocks_.count, [&](Index k) {
       double s = 0;
-      for (Index i = blocks_.begin(k); i < blocks_.end(k); ++i)
+      if constexpr (has_many)
+        for_many(blocks_.begin(k), blocks_.end(k), t, [&](Index i, double, double, double share) {
+          s -= problem_.y[i] * problem_.cost(i) * share * ray_[i];
+        });
+      for (Index i = blocks_.begin(k); i < blocks_.end(k) && !has_many; ++i)
         s -= loss_.prox(problem_.y[i], problem_.cost(i), center_[i], z_[i] + t * ray_[i], q_).beta * ray_[i];
       parts[k] = s;
     });

@@ -1,4 +1,5 @@
-"""Builds the core with sanitizers and drives it hard: `python tests/sanitize.py address,undefined` or `thread`.
+"""Builds the core with sanitizers and drives it hard: `python tests/sanitize.py address,undefined` or `thread`, then
+`files` or names of solvers where not all are wanted.
 
 The build goes to build/sanitize-*, beside a copy of the Python files; the interpreter is not instrumented, so the
 sanitizer's runtime is loaded first. Leaks are not looked for: the interpreter has its own. A finding ends the process
@@ -33,7 +34,7 @@ def build(sanitizers: str) -> Path:
     return package.parent
 
 
-def main(sanitizers: str) -> int:
+def main(sanitizers: str, *wanted: str) -> int:
     package = build(sanitizers)
     quiet = package / "quiet.txt"
     quiet.write_text(QUIET)
@@ -52,8 +53,8 @@ def main(sanitizers: str) -> int:
         "OPENBLAS_NUM_THREADS": "1",
     }
     driver = ROOT / "tests" / "drive_core.py"
-    return subprocess.run([sys.executable, driver], env=environment, cwd=package).returncode
+    return subprocess.run([sys.executable, driver, *wanted], env=environment, cwd=package).returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

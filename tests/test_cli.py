@@ -66,6 +66,7 @@ def test_help_is_quick_and_fits_a_screen():
         ("cancer.svm", ["-s", "3", "-c", "2"], dg.LinearSVC(loss="hinge", C=2.0, fit_intercept=False)),
         ("cancer.svm", ["-s", "1", "-B", "2"], dg.LinearSVC(intercept_scaling=2.0)),
         ("cancer.svm", ["-w1", "3", "-w-1", "0.5"], dg.LinearSVC(class_weight={1: 3.0, -1: 0.5})),
+        ("cancer.svm", ["-s", "2", "-B", "1", "-R"], dg.LinearSVC(intercept="free")),
         ("iris.svm", ["--weight", "2=4"], dg.LinearSVC(class_weight={2: 4.0})),
         ("iris.svm", ["--loss", "logistic", "--intercept", "free", "--balanced"],
          dg.LogisticRegression(class_weight="balanced")),
@@ -310,6 +311,14 @@ def test_a_fit_that_comes_late(folder, tmp_path):
         (["train", "x", "-s", "99"], 2, "-s 99"),
         (["train", "x", "-s", "3", "--loss", "logistic"], 2, "hinge"),
         (["train", "x", "--balanced", "-w1", "2"], 2, "exclude"),
+        (["train", "x", "-s", "three"], 2, "whole number"),
+        (["train", "x", "-s", "21", "-n", "1.5"], 2, "at most 1"),
+        (["train", "x", "-c", "abc"], 2, "'abc' is not a number"),
+        (["train", "x", "-C"], 2, "dualgap cv"),
+        (["train", "x", "-R", "--intercept", "none"], 2, "free"),
+        (["train", "x", "--lss", "hinge"], 2, "did you mean --loss?"),
+        (["train", "x", "--seed", "-1"], 2, "negative"),
+        (["predict", "x", "y", "z"], 2, "too many"),
         (["train", "nothing.svm"], 1, "nothing.svm"),
         (["train", "bad.svm"], 1, "line 1, column 5"),
         (["train", "one.svm"], 1, "one class"),
@@ -388,6 +397,18 @@ def test_interrupt(tmp_path):
     _, error = child.communicate(timeout=20)
     assert child.returncode == 130 and b"Traceback" not in error
     assert (tmp_path / "m").read_bytes() == b"old"
+
+
+def test_one_class_by_letter(folder, tmp_path):
+    facts = json.loads(
+        program("train", "-s", "21", "-n", "0.2", "--json", folder / "cancer.svm", tmp_path / "m").stdout
+    )
+    assert facts["nu"] == 0.2 and facts["fits"][0]["certificate"]["relative_gap"] <= 1e-3
+    X, _ = dg.load_svmlight(folder / "cancer.svm")
+    model = dg.LinearOneClassSVM(nu=0.2).fit(X)
+    run = program("predict", tmp_path / "m", folder / "cancer.svm")
+    np.testing.assert_array_equal(np.array(run.stdout.split(), dtype=float), model.predict(X))
+    assert run.stderr == ""  # labels there are no targets: nothing to report
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -59,19 +59,15 @@ LOSSES = (
 TOL = 1e-3
 
 
-class _Top(argparse.ArgumentParser):
-    def format_help(self) -> str:
-        return HELP
-
-    def error(self, message: str) -> NoReturn:
-        print(f"dualgap: {message}\nTry: dualgap --help", file=sys.stderr)
-        raise SystemExit(2)
-
-
 class _Command(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         print(f"{self.prog}: {message}\nTry: {self.prog} --help", file=sys.stderr)
         raise SystemExit(2)
+
+
+class _Top(_Command):
+    def format_help(self) -> str:
+        return HELP
 
 
 def build(command: str = "") -> argparse.ArgumentParser:
@@ -101,11 +97,25 @@ def parse(words: list[str]) -> argparse.Namespace:
         args.run = _later("dualgap.lab.cli")
         return args
     words, weights = _class_weights(words) if command in ("train", "cv") else (words, {})
-    args = top.parse_args(words)
+    args, unknown = top.parse_known_args(words)
+    if unknown:
+        _misspelt(unknown[0], commands_parser(top, command))
     if command in ("train", "cv"):
         args.weight = {**weights, **dict(args.weight or ())}
         _apply_letters(args, commands_parser(top, command))
     return args
+
+
+def _misspelt(word: str, parser: _Command) -> NoReturn:
+    """Names what was not understood, and what may have been meant."""
+    if not word.startswith("-"):
+        parser.error(f"{word!r} is one argument too many")
+    if word == "-C":
+        parser.error("-C looks for the best C: that is dualgap cv")
+    from difflib import get_close_matches
+
+    close = get_close_matches(word.partition("=")[0], list(parser._option_string_actions), 1)
+    parser.error(f"there is no option {word}" + (f"; did you mean {close[0]}?" if close else ""))
 
 
 def commands_parser(top: argparse.ArgumentParser, name: str) -> Any:
@@ -145,28 +155,56 @@ def _positive(text: str, name: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 < value < float("inf"):
-        _Top().error(f"{name} takes a positive number, not {text!r}")
+        _Top(prog="dualgap").error(f"{name} takes a positive number, not {text!r}")
     return value
 
 
 def _number(text: str) -> float:
-    value = float(text)
+    value = _float(text)
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return value
 
 
 def _not_negative(text: str) -> float:
-    value = float(text)
+    value = _float(text)
     if not 0 <= value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is negative or not finite")
     return value
 
 
+def _share(text: str) -> float:
+    value = _float(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not above 0 and at most 1")
+    return value
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
 def _count(text: str) -> int:
-    value = int(text)
+    value = _whole(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not 1 or more")
+    return value
+
+
+def _seed(text: str) -> int:
+    value = _whole(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is negative")
     return value
 
 
@@ -212,17 +250,20 @@ def _fit_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--weight", type=_label_weight, action="append", metavar="LABEL=W", help="cost factor of a class")
     p.add_argument("--balanced", action="store_true", help="weight classes by their rarity")
     p.add_argument("--solver", default="auto", metavar="NAME", help="one of dualgap.solvers() (default: auto)")
-    p.add_argument("--seed", type=int, default=0, metavar="N")
+    p.add_argument("--seed", type=_seed, default=0, metavar="N")
     p.add_argument("--strict", action="store_true", help="status 1 when a fit stops before its tolerance")
     p.add_argument("--quiet", "-q", action="store_true", help="print warnings and errors only")
-    p.add_argument("-s", type=int, dest="letter_s", metavar="TYPE", help="LIBLINEAR's solver type, without intercept")
+    p.add_argument(
+        "-s", type=_whole, dest="letter_s", metavar="TYPE", help="LIBLINEAR's solver type, without intercept"
+    )
     p.add_argument(
         "-e", type=_number, dest="letter_e", metavar="E", help="LIBLINEAR's tolerance: tol = 0.001 E / its default"
     )
     p.add_argument(
-        "-B", type=float, dest="letter_b", metavar="B", help="LIBLINEAR's bias: regularized, s = B; none if < 0"
+        "-B", type=_float, dest="letter_b", metavar="B", help="LIBLINEAR's bias: regularized, s = B; none if < 0"
     )
-    p.add_argument("-n", type=_number, dest="nu", default=0.5, metavar="NU", help="nu of -s 21")
+    p.add_argument("-R", action="store_true", dest="letter_r", help="LIBLINEAR's bias without a penalty: free")
+    p.add_argument("-n", type=_share, dest="nu", default=0.5, metavar="NU", help="nu of -s 21")
 
 
 def _train(p: argparse.ArgumentParser) -> None:
@@ -316,6 +357,10 @@ def _apply_letters(args: argparse.Namespace, parser: Any) -> None:
         args.loss = "squared_hinge"
     if args.tol is None:
         args.tol = TOL if args.letter_e is None else TOL * args.letter_e / usual_e
+    if args.letter_r:
+        if args.intercept not in (None, "free"):
+            parser.error(f"-R means --intercept free, but --intercept {args.intercept} is given as well")
+        args.intercept = "free"
     if args.intercept is None:
         theirs = args.letter_s is not None or args.letter_b is not None
         args.intercept = "none" if theirs and (args.letter_b is None or args.letter_b < 0) else "regularized"

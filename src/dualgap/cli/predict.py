@@ -116,6 +116,8 @@ def _report(content: dict[str, Any], data: Data, answers: Any) -> dict[str, Any]
         return {}
     classes = content["fitted"].get("classes_")
     if classes is None:
+        if not content["class"].endswith("SVR"):  # outlier detectors: what stands for a label there is no target
+            return {}
         return _regression(np.asarray(y, dtype=np.float64), answers) if y.dtype.kind in "fiub" else {}
     if (y.dtype.kind in "OU") != (classes.dtype.kind in "OU"):
         return {}

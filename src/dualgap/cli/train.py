@@ -109,8 +109,6 @@ def _sentence(fitter: Fitter, results: list[Any], worst: Any, C: float, args: An
 
 
 def _one_class(data: Data, path: str, args: Any) -> int:
-    if "LinearOneClassSVM" not in dg.__all__:
-        raise dg.UnsupportedProblem("-s 21 needs LinearOneClassSVM, which this version does not have.")
     import warnings
 
     X = data.X.to_scipy() if hasattr(data.X, "to_scipy") else data.X
@@ -118,7 +116,10 @@ def _one_class(data: Data, path: str, args: Any) -> int:
         warnings.simplefilter("always")
         model = dg.LinearOneClassSVM(nu=args.nu, tol=args.tol, max_time=args.max_time).fit(X)
     model.save(path, format=args.format)
-    if not args.quiet:
+    if args.json:
+        facts = {"data": args.data, "rows": X.shape[0], "columns": X.shape[1], "model": path, "loss": args.loss}
+        print_json({**facts, "nu": args.nu, "fits": [{"certificate": vars(model.certificate_)}]})
+    elif not args.quiet:
         print(f"one-class, nu = {args.nu:g}: {model.certificate_}\nsaved as {path}")
     for warning in caught:
         warn(str(warning.message))

@@ -219,10 +219,8 @@ class Newton {
       beta_[i] = step.beta;
       slope_[i] = step.slope;
       s.loss += value;
-      if constexpr (Loss::smooth)
-        s.dual += value + step.beta * z;  // Fenchel–Young is tight at q = 0
-      else
-        s.dual += loss_.dual(y, c, step.beta);
+      s.dual += Loss::smooth && q_ == 0 ? value + step.beta * z  // Fenchel–Young is tight there
+                                        : loss_.dual(y, c, step.beta);
       s.beta += step.beta;
       s.size += std::abs(step.beta);
       s.along += step.beta * ray_[i];
@@ -322,7 +320,8 @@ class Newton {
 
   /// The next outer step where the inner problem is solved well enough. True: z is as it was, β is not.
   bool outer_step() {
-    if (q_ == 0 || !moved_) return false;
+    if (q_ == 0) return smooth_after_all();
+    if (!moved_) return false;
     const double goal = std::max(std::min(gap_, 1.0), control_.tol);
     const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * std::abs(primal_);
     if (idle_ > patience) {  // no progress: back to the best point with a wider smoothing
@@ -336,6 +335,18 @@ class Newton {
     if (!solved) return false;
     center_ = beta_;
     q_ = std::max(q_ / options_.shrink, 1e-300);
+    moved_ = false;
+    return true;
+  }
+
+  /// A smooth loss whose slope has corners is stiff at a huge C: the line search stops at every one of them. Smoothed
+  /// around the best dual point, like a kinked loss, it comes loose.
+  bool smooth_after_all() {
+    if (has_many || idle_ <= stuck || renewed_ > 0) return false;
+    ++renewed_;
+    idle_ = 0;
+    center_ = best_beta_;
+    q_ = first_q();
     moved_ = false;
     return true;
   }
@@ -476,6 +487,7 @@ class Newton {
     if (!answer.judged) fill(answer);
   }
 
+  static constexpr Index stuck = 12;     // steps without one before a smooth loss is smoothed
   static constexpr Index patience = 40;  // steps without a gap a third smaller before something else is tried
 
   const Problem& problem_;

@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
     data=(Sample("a9a"), Sample("w8a"), Sample("20news", positive=0, label="20news, one class")),
     problems=tuple({"loss": loss, "C": 1.0} for loss in LOSSES),
     methods=METHODS,
-    settings=({"tol": 1e-6, "max_time": 10.0},),
+    settings=({"tol": 1e-6, "max_time": 6.0},),
     measure=fit,
     panels=panels,
     checks=checks,

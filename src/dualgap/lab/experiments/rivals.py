@@ -97,7 +97,7 @@ EXPERIMENT = Experiment(
     ),
     problems=({"loss": "hinge", "C": 1.0}, {"loss": "squared_hinge", "C": 1.0}),
     methods=(*HINGE, *SQUARED, KNOWN),
-    settings=({"tol": 1e-7, "max_time": 8.0},),
+    settings=({"tol": 1e-7, "max_time": 5.0},),
     measure=fit,
     panels=panels,
     checks=checks,

@@ -188,6 +188,16 @@ def test_pegasos_stays_in_its_ball():
     assert result.coef @ result.coef <= case.C * len(case.y) * (1 + 1e-9)
 
 
+def test_pegasos_stays_a_number_where_the_ball_is_met_at_every_step():
+    """Steps far beyond the ball shrink the factor of w each time; the average must not drown in that."""
+    case = sample("huber", "regularized", n=300, C=2500.0)
+    for average in ("none", "suffix", "all"):
+        result = dg.solve(case.problem(), "pegasos", tol=0.1, max_iter=30, average=average)
+        P = reference.primal(case, result.coef, result.intercept)
+        assert np.isfinite(result.coef).all() and result.certificate.primal == pytest.approx(P, rel=1e-9)
+        assert P <= 1e4 * reference.primal(case, np.zeros(case.X.shape[1]))
+
+
 def test_pegasos_sparse_steps_are_the_dense_ones():
     case = sample(intercept="regularized", C=0.1)
     case.X[np.abs(case.X) < 0.8] = 0
@@ -216,6 +226,42 @@ def test_a_stream_of_one_chunk_is_one_epoch():
     C = 1 / (1e-2 * len(case.y))
     once = dg.solve(dg.Problem(case.X, case.y, C=C), "pegasos", tol=0, max_iter=1, average="none")
     np.testing.assert_array_equal(model.coef_[0], once.coef)
+
+
+def test_the_rows_of_a_stream_have_weights():
+    """A class of weight 2 is a chunk of weights 2, rows of weight 0 pull nothing, and all weights 1 change nothing."""
+    case = sample()
+    plain = dg.PegasosClassifier(alpha=1e-2).partial_fit(case.X, case.y, [-1, 1])
+    ones = dg.PegasosClassifier(alpha=1e-2).partial_fit(case.X, case.y, [-1, 1], sample_weight=np.ones(len(case.y)))
+    np.testing.assert_array_equal(ones.coef_, plain.coef_)
+    doubled = np.where(case.y > 0, 2.0, 1.0)
+    by_class = dg.PegasosClassifier(alpha=1e-2, class_weight={1: 2.0}).partial_fit(case.X, case.y, [-1, 1])
+    by_row = dg.PegasosClassifier(alpha=1e-2).partial_fit(case.X, case.y, [-1, 1], sample_weight=doubled)
+    np.testing.assert_array_equal(by_class.coef_, by_row.coef_)
+    assert not np.array_equal(by_class.coef_, plain.coef_)
+    silent = dg.PegasosClassifier(alpha=1e-2).partial_fit(
+        np.vstack([case.X, 1e3 * case.X]), np.tile(case.y, 2), [-1, 1], np.repeat([1.0, 0.0], len(case.y))
+    )
+    assert np.abs(silent.coef_).max() < 100 * np.abs(plain.coef_).max()
+    with pytest.raises(ValueError, match="all rows at once"):
+        dg.PegasosClassifier(class_weight="balanced").partial_fit(case.X, case.y, [-1, 1])
+
+
+def test_a_weight_is_a_repetition_for_the_stochastic_classifier_too():
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((400, 8))
+    y, weight = np.sign(X[:, 0] + rng.standard_normal(400)), rng.integers(0, 4, 400)
+    model = dg.PegasosClassifier(alpha=1e-2, tol=1e-3, max_iter=None).fit(X, y, weight)
+    again = dg.PegasosClassifier(alpha=1e-2, tol=1e-3, max_iter=None).fit(X.repeat(weight, 0), y.repeat(weight))
+    assert model.result_.solver == "pegasos" and model.C_ == again.C_ == 1 / (1e-2 * weight.sum())
+    assert model.certificate_.primal == pytest.approx(again.certificate_.primal, rel=2e-3)
+    exact = dg.LinearSVC(loss="hinge", C=model.C_, tol=1e-9).fit(X, y, weight).certificate_
+    assert exact.primal <= model.certificate_.primal <= exact.primal * 1.002
+    balanced = dg.PegasosClassifier(alpha=1e-2, class_weight="balanced").fit(X, y, weight)
+    counts = np.array([weight[y < 0].sum(), weight[y > 0].sum()])
+    factor = dict(zip([-1, 1], weight.sum() / 2 / counts, strict=True))
+    same = dg.PegasosClassifier(alpha=1e-2, class_weight=factor).fit(X, y, weight)
+    np.testing.assert_allclose(balanced.coef_, same.coef_)
 
 
 def test_a_saved_stream_goes_on(tmp_path):

@@ -124,14 +124,17 @@ class Pegasos {
     past_column_ += d * seen_;
   }
 
+  /// Before s is so small that the sum for the average would be a difference of large numbers it goes into v.
   void scale(double factor) {
     s_ *= factor;
-    if (s_ > 1e-100) return;
+    if (s_ > 1e-6) return;
+    for (std::size_t j = 0; j < v_.size(); ++j) past_[j] -= seen_ * v_[j];
+    past_column_ -= seen_ * column_;
+    seen_ = 0;
     for (double& x : v_) x *= s_;
     for (double& x : gamma_) x *= s_;
     column_ *= s_;
     norm2_ *= s_ * s_;
-    seen_ /= s_;  // sums of s over the steps, in the new unit of v
     s_ = 1;
   }
 

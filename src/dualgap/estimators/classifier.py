@@ -31,7 +31,8 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
     def _check_supported(self) -> None:
         """Raises for parameters of scikit-learn's that have no counterpart here."""
 
-    def _cost(self, rows: int) -> float:
+    def _cost(self, rows: float) -> float:
+        """C, given how many rows there are, weights counted as repetitions."""
         return float(self.C)
 
     def _loss_name(self) -> str:
@@ -93,7 +94,7 @@ class LinearClassifier(LinearClassifierMixin, SparseCoefMixin, CertifiedEstimato
             matrix,
             y,
             loss=self._loss_name(),
-            C=self._cost(matrix.rows),
+            C=self._cost(matrix.rows if sample_weight is None else float(sample_weight.sum())),
             sample_weight=weights,
             intercept=mode,
             intercept_scaling=self.intercept_scaling,

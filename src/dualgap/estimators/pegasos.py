@@ -9,21 +9,24 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from dualgap.data import Array
 from dualgap.errors import InvalidData
 from dualgap.estimators.classifier import LinearClassifier
+from dualgap.estimators.labels import class_factors, row_weights
 from dualgap.problem import Problem
 from dualgap.result import Certificate, Result, Status
-from dualgap.solve import seed_of, solve
+from dualgap.solve import TINY, seed_of, solve
 
 
 class PegasosClassifier(LinearClassifier):
     """Linear classification by stochastic subgradient steps, whole or in chunks as they come (``partial_fit``).
 
-    Minimises (alpha/2)(‖w‖² + b²/s²) + (1/n) Σ ℓ(yᵢ(xᵢᵀw + b)) for each class against the rest. For an exact fit of
-    data that is all there, ``LinearSVC`` with C = 1/(n·alpha) is faster; this one is for streams and loose tolerances.
+    Minimises (alpha/2)(‖w‖² + b²/s²) + (1/n) Σ ℓ(yᵢ(xᵢᵀw + b)) for each class against the rest; with weights the mean
+    is the weighted one, so that a row of weight 2 counts as two rows. For an exact fit of data that is all there,
+    ``LinearSVC`` with C = 1/(n·alpha) is faster; this one is for streams and loose tolerances. A whole table of at most
+    2,048 entries gives chance nothing to gain: ``fit`` solves it exactly (``solver="auto"``).
 
     Parameters
     ----------
@@ -41,12 +44,16 @@ class PegasosClassifier(LinearClassifier):
     tol : float, default=1e-2
         The relative duality gap at which ``fit`` is done.
     max_iter : int or None, default=200
-        The most epochs of ``fit``; None sets no limit.
+        The most epochs of stochastic steps in ``fit``; None sets no limit.
+    class_weight : dict, "balanced" or None
+        A factor for the rows of each class. "balanced" needs all rows at once, so ``partial_fit`` refuses it.
 
     Attributes
     ----------
     coef_, intercept_, classes_, n_iter_, n_features_in_
         As in scikit-learn.
+    C_ : float
+        Of ``fit``: what a row of weight 1 costs in the house's scaling, 1/(n·alpha).
     certificate_, result_ or results_, trace_
         Of ``fit``; a stream has none, since its rows are gone.
     t_ : int
@@ -77,7 +84,6 @@ class PegasosClassifier(LinearClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     }
     # what the shared fit asks for and this class does not offer
-    class_weight = None
     intercept = "auto"
     solver = "pegasos"
     warm_start = False
@@ -97,6 +103,7 @@ class PegasosClassifier(LinearClassifier):
         max_time: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         trace: bool = False,
     ) -> None:
@@ -112,10 +119,11 @@ class PegasosClassifier(LinearClassifier):
         self.max_time = max_time
         self.random_state = random_state
         self.verbose = verbose
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.trace = trace
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to a relative duality gap of ``tol`` or for ``max_iter`` epochs.
 
         Parameters
@@ -123,26 +131,39 @@ class PegasosClassifier(LinearClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Labels of any type.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight 2 counts as two rows, one of weight 0 as none.
 
         Returns
         -------
         self
         """
         self.__dict__.pop("t_", None)
-        return super().fit(X, y)
+        return super().fit(X, y, sample_weight)
 
     def _loss_name(self) -> str:
         return self.loss
 
-    def _cost(self, rows: int) -> float:
-        return 1 / (self.alpha * rows)
+    def _cost(self, rows: float) -> float:
+        self.C_ = 1 / (self.alpha * max(rows, np.finfo(float).tiny))
+        return self.C_
+
+    def _solved(self, problems: Any, X: Any, entries: int, started: float, watch: Any) -> list[Result]:
+        self._exact = entries <= TINY
+        return super()._solved(problems, X, entries, started, watch)
+
+    def _solver_name(self) -> str:
+        return "auto" if self._exact else "pegasos"
 
     def _solver_options(self) -> dict[str, Any]:
+        return {"max_iter": None} if self._exact else self._steps()
+
+    def _steps(self) -> dict[str, Any]:
         average = "suffix" if self.average else "none"
         return {"batch_size": self.batch_size, "projection": self.projection, "average": average}
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """One pass over a chunk of a stream, going on where the last chunk ended.
 
         Parameters
@@ -151,11 +172,17 @@ class PegasosClassifier(LinearClassifier):
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,)
             All labels that will ever come; needed with the first chunk.
+        sample_weight : array-like of shape (n_samples,), optional
+            A factor of each row's step; one row in the stream has weight 1 on average, or alpha means another penalty.
 
         Returns
         -------
         self
         """
+        if self.class_weight == "balanced":
+            raise InvalidData(
+                "class_weight='balanced' needs all rows at once; count the classes and give partial_fit a dictionary."
+            )
         first = _check_partial_fit_first_call(self, classes)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, reset=first
@@ -166,11 +193,13 @@ class PegasosClassifier(LinearClassifier):
         if first or not hasattr(self, "t_"):
             self._begin()
         rows = X.shape[0]
+        weights = self._weights(X, y, sample_weight)
         self._rows_seen += rows
         # the ends of chunks are averaged with weights that rise as the cube of their place
         share = min(1.0, 4 * rows / (self._rows_seen + 3 * rows)) if self.average else 1.0
         problems = [
-            Problem(X, np.where(y == label, 1.0, -1.0), **self._words(rows)) for label in self._positive_labels()
+            Problem(X, np.where(y == label, 1.0, -1.0), sample_weight=weights, **self._words(rows))
+            for label in self._positive_labels()
         ]
         for k, problem in enumerate(problems):
             result = self._step(problem, k)
@@ -181,13 +210,21 @@ class PegasosClassifier(LinearClassifier):
         self.n_iter_ = 1
         return self
 
+    def _weights(self, X: Any, y: Any, sample_weight: Any) -> Array | None:
+        """A chunk's weights, those of the classes among them."""
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        codes = np.searchsorted(self.classes_, y)
+        factors = class_factors(self.class_weight, self.classes_, codes, y, sample_weight)
+        return row_weights(None if factors is None else factors[codes], sample_weight)
+
     def _positive_labels(self) -> list[Any]:
         return [self.classes_[1]] if len(self.classes_) == 2 else list(self.classes_)
 
     def _begin(self) -> None:
         """No chunk seen: zero coefficients, and no word left of an earlier fit."""
         count = len(self._positive_labels())
-        for name in ("result_", "results_", "certificate_"):
+        for name in ("result_", "results_", "certificate_", "C_"):
             self.__dict__.pop(name, None)
         self.coef_: Array = np.zeros((count, self.n_features_in_))
         self.intercept_: Array = np.zeros(count)
@@ -197,7 +234,7 @@ class PegasosClassifier(LinearClassifier):
     def _words(self, rows: int) -> dict[str, Any]:
         return {
             "loss": self.loss,
-            "C": self._cost(rows),
+            "C": 1 / (self.alpha * rows),
             "intercept": self._intercept_mode(),
             "intercept_scaling": self.intercept_scaling,
         }
@@ -215,6 +252,6 @@ class PegasosClassifier(LinearClassifier):
             epochs=0.0,
             seconds=0.0,
         )
-        options = {**self._solver_options(), "average": "none", "steps": self.t_}
+        options = {**self._steps(), "average": "none", "steps": self.t_}
         seed = seed_of(self.random_state) + self.t_
         return solve(problem, "pegasos", tol=0.0, max_iter=1, random_state=seed, start=start, **options)

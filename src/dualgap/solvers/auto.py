@@ -45,7 +45,7 @@ class Forecast:
     @property
     def patience(self) -> float:
         """Epochs of descent that cost as much as Newton."""
-        return self.newton / self.epoch
+        return self.newton / self.epoch if self.epoch else math.inf
 
 
 def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:

@@ -1,0 +1,95 @@
+"""Every solver of the registry on 200 random problems of its own: the objective against Clarabel or SciPy, the dual
+point feasible to 1e-12, and the certificate what plain NumPy computes."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+import dualgap as dg
+import reference
+from reference import Case, cases
+
+SOLVERS = {s.name: s for s in dg.solvers() if "linear" in s.problems}
+EXAMPLES = 200
+# a tolerance that suits the method, and shapes for those that pay dearly for a row
+TOL = {"cutting-plane": 1e-3, "projected-gradient": 1e-4, "ellipsoid": 1e-2, "pegasos": 0.1, "active-set": 1e-5}
+SHAPES = {"projected-gradient": (100, 40), "active-set": (100, 60), "ellipsoid": (12, 6), "cutting-plane": (120, 30)}
+# these are done whatever C and the columns are; the others may run out of epochs, and then say so
+ALWAYS = ("auto", "newton", "active-set")
+EPOCHS = {
+    "dcd": 300,
+    "pair-dcd": 300,
+    "sdca": 300,
+    "pegasos": 30,
+    "pcd": 500,
+    "cutting-plane": 300,
+    "tron": 500,
+    "projected-gradient": 300,
+    "smo": 60,
+    "decomposition": 60,
+}
+
+
+def trivial(case: Case) -> bool:
+    """A free intercept fits every row that counts: the infimum is 0, relative to which no gap is small."""
+    counted = case.costs > 0
+    return case.intercept == "free" and (counted.sum() < 2 or len(set(case.y[counted])) < 2)
+
+
+def check(case: Case, result: dg.Result, tol: float) -> None:
+    primal = reference.primal(case, result.coef, result.intercept)
+    dual = reference.dual(case, result.dual)
+    best, size = reference.optimum(case), max(abs(primal), 1e-12)
+    c = result.certificate
+    assert reference.infeasibility(case, result.dual) <= 1e-12
+    assert c.primal == pytest.approx(primal, rel=1e-9, abs=1e-9 * size)
+    assert c.dual == pytest.approx(dual, rel=1e-9, abs=1e-8 * size)
+    assert c.gap == pytest.approx(primal - dual, rel=1e-6, abs=1e-8 * size)
+    slack = 1e-6 * size + 1e-9 * (1 + case.costs.sum())  # the reference's own
+    assert dual - slack <= best <= primal + slack
+    assert (result.status == "optimal") == (c.relative_gap <= tol)
+    if result.status == "optimal":
+        assert primal - best <= tol * size + slack
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_random_problems(solver):
+    one, tol = SOLVERS[solver], TOL.get(solver, 1e-6)
+    rows, columns = SHAPES.get(solver, (300, 60))
+    losses = tuple(loss for loss in one.losses if loss in reference.LOSSES)
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        print_blob=True,
+        phases=[Phase.explicit, Phase.generate],
+    )
+    @given(cases(losses=losses, intercepts=one.intercepts, rows=rows, columns=columns))
+    def run(case):
+        problem = case.problem()
+        if trivial(case) or one.takes(problem):
+            return
+        result = dg.solve(problem, solver, tol=tol, max_iter=EPOCHS.get(solver), max_time=5)
+        check(case, result, tol)
+        column = case.scale**2 if case.intercept == "regularized" else 0.0
+        easy = case.C * ((case.X**2).sum(axis=1).max() + column) <= 1 and case.intercept != "free"
+        if solver in ALWAYS or (easy and one.exact):
+            assert result.status == "optimal", (case, result)
+
+    run()
+
+
+def test_the_problems_are_as_various_as_they_say():
+    """Shapes from 1 to 300 × 1 to 60, dense and sparse, one sign and two, C from 1e-4 to 1e4."""
+    seen = []
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(cases())
+    def run(case):
+        seen.append((*case.X.shape, case.sparse, len(set(case.y)) < 2, np.log10(case.C)))
+
+    run()
+    rows, columns, sparse, one_sided, cost = map(np.array, zip(*seen, strict=True))
+    assert rows.min() == 1 and rows.max() > 200 and columns.min() == 1 and columns.max() > 40
+    assert 0.1 < sparse.mean() < 0.9 and 0 < one_sided.mean() < 0.9 and cost.min() < -3 and cost.max() > 3

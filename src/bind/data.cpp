@@ -58,28 +58,25 @@ Matrix csr(const nb::object& data, const nb::object& indices, const nb::object& 
 }
 
 /// What choosing a solver needs, from at most a thousand rows: mean ‖x‖², mean number of entries and of their pairs,
-/// and the mean square of each column.
+/// and, of dense data, the mean square of each column.
 nb::tuple profile(const Matrix& matrix) {
   double squares = 0, entries = 0, pairs = 0;
-  std::vector<double> columns(count_cols(matrix.rows));
+  const bool dense = matrix.storage.starts_with("dense");
+  std::vector<double> columns(dense ? count_cols(matrix.rows) : 0);
   std::visit(
       [&](const auto& rows) {
-        const Index step = std::max<Index>(1, rows.rows() / 1000);
-        Index count = 0;
-        for (Index i = 0; i < rows.rows(); i += step, ++count) {
+        const Index step = std::max<Index>(1, rows.rows() / 1000), count = (rows.rows() + step - 1) / step;
+        const double share = 1 / static_cast<double>(count);
+        for (Index i = 0; i < rows.rows(); i += step) {
           const auto size = static_cast<double>(rows.entries(i));
-          entries += size;
-          pairs += 0.5 * size * (size + 1);
+          entries += share * size;
+          pairs += share * 0.5 * size * (size + 1);
+          squares += share * squared_norm(rows, i);
+          if (!dense) continue;
           rows.view(i, [&](const auto& row) {
-            for (Index k = 0; k < row.size; ++k) columns[row.column(k)] += row.value(k) * row.value(k);
+            for (Index k = 0; k < row.size; ++k) columns[row.column(k)] += share * row.value(k) * row.value(k);
           });
         }
-        for (double& x : columns) {
-          squares += x / static_cast<double>(count);
-          x /= static_cast<double>(count);
-        }
-        entries /= static_cast<double>(count);
-        pairs /= static_cast<double>(count);
       },
       matrix.rows);
   return nb::make_tuple(squares, entries, pairs, to_numpy(std::move(columns)));

@@ -49,7 +49,7 @@ class Forecast:
 
 
 def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
-    """What each horse would cost, from the shape of the data and a thousand rows; and the squares of the columns."""
+    """What each horse would cost, from the shape of the data and a thousand rows; and the squares of dense columns."""
     mean_square, entries, pairs, columns = problem._matrix.profile()
     n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
     loss = loss_named(problem.loss)
@@ -68,7 +68,7 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
     seed = {"seed": options["seed"]}
     plan, columns = forecast(problem, control.tol)
-    _warn_of_scales(columns, dense=problem.storage.startswith("dense"))
+    _warn_of_scales(columns)
     easy = plan.hardness <= EASY and control.tol >= 1e-5 and problem.loss != "logistic"  # its steps take logarithms
     if plan.patience <= FEW_EPOCHS and not easy:
         answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
@@ -96,10 +96,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     return replace(answer, why=why)
 
 
-def _warn_of_scales(columns: Any, *, dense: bool) -> None:
+def _warn_of_scales(columns: Any) -> None:
     """One warning where columns differ wildly: the fit will be right, but the model is ruled by the long ones."""
-    if not dense or columns.size < 2:
-        return
     present = np.flatnonzero(columns > 0)
     if present.size < 2:
         return

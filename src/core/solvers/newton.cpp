@@ -228,15 +228,32 @@ class Newton {
     return s;
   }
 
+  /// The rows for which f(i, sums) is true, in order, and the blocks' sums; f runs on every thread.
+  template <class F>
+  std::vector<std::uint32_t> rows_where(Sums& sums, F f) {
+    std::vector<std::vector<std::uint32_t>> lists(static_cast<std::size_t>(blocks_.count));
+    std::vector<Sums> parts(lists.size());
+    control_.team.for_each(blocks_.count, [&](Index k) {
+      for (Index i = blocks_.begin(k); i < blocks_.end(k); ++i)
+        if (f(i, parts[k])) lists[k].push_back(static_cast<std::uint32_t>(i));
+    });
+    std::vector<std::uint32_t> all;
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+      all.insert(all.end(), lists[k].begin(), lists[k].end());
+      sums.add(parts[k]);
+    }
+    return all;
+  }
+
   /// Takes the step t that was evaluated: z, v = Xᵀβ by the rows whose β changed, the gradient and both objectives.
   bool combine(double t) {
-    std::vector<std::uint32_t> changed;
-    for (Index i = 0; i < n_; ++i) {
+    Sums none;
+    const std::vector<std::uint32_t> changed = rows_where(none, [&](Index i, Sums&) {
       z_[i] += t * ray_[i];
       ray_[i] = beta_[i] - combined_[i];  // the ray has been used: it holds the change of β
       combined_[i] = beta_[i];
-      if (ray_[i] != 0) changed.push_back(static_cast<std::uint32_t>(i));
-    }
+      return ray_[i] != 0;
+    });
     if (!update_combination(changed)) return false;
     for (Index j = 0; j < p_; ++j) grad_[j] = w_[j] - v_[j];
     if (ones_) grad_[p_] = reg_b_ * b_ - sums_.beta;
@@ -377,33 +394,32 @@ class Newton {
 
   void begin_tangent() {
     tangent_.resize(n_);
-    for (Index i = 0; i < n_; ++i) tangent_[i] = -slope_[i] * ray_[i];
+    spill_.resize(n_);
+    control_.team.for_each(blocks_.count, [&](Index k) {
+      for (Index i = blocks_.begin(k); i < blocks_.end(k); ++i) tangent_[i] = -slope_[i] * ray_[i];
+    });
   }
 
   /// A second dual point, on the tangent of the step: where the system was solved exactly, β − t·slope·ray has
   /// Xᵀβ = v + t(grad + move) without a pass, and at t = 1 that is the new w. So its gap is what the loss bends along
   /// the step, of third order, where that of the new β is the squared gradient, which no Hessian tempers.
   bool try_tangent(double t) {
-    std::vector<std::uint32_t> clipped;
-    double dual = 0, total = 0, size = 0;
-    spill_.resize(n_);
-    for (Index i = 0; i < n_; ++i) {
+    Sums sums;
+    const std::vector<std::uint32_t> clipped = rows_where(sums, [&](Index i, Sums& s) {
       const double y = problem_.y[i], c = problem_.cost(i), beta = combined_[i] + t * tangent_[i];
       tangent_[i] = loss_.box(y, c).clip(beta);
-      if (tangent_[i] != beta) {
-        spill_[i] = tangent_[i] - beta;
-        clipped.push_back(static_cast<std::uint32_t>(i));
-      }
-      dual += loss_.dual(y, c, tangent_[i]);
-      total += tangent_[i];
-      size += std::abs(tangent_[i]);
-    }
-    if (free_ && std::abs(total) > level_ * size) return true;
+      spill_[i] = tangent_[i] - beta;
+      s.dual += loss_.dual(y, c, tangent_[i]);
+      s.beta += tangent_[i];
+      s.size += std::abs(tangent_[i]);
+      return spill_[i] != 0;
+    });
+    if (free_ && std::abs(sums.beta) > level_ * sums.size) return true;
     std::vector<double> v(p_);
     if (!clipped.empty() && !passes_.combination(clipped, spill_, v)) return false;
     for (Index j = 0; j < p_; ++j) v[j] += v_[j] + t * (grad_[j] + move_[j]);
-    dual += -0.5 * squared(v) - 0.5 * problem_.scale2() * total * total;
-    if (free_) dual -= (b_ + t * move_[p_]) * total;
+    double dual = sums.dual - 0.5 * squared(v) - 0.5 * problem_.scale2() * sums.beta * sums.beta;
+    if (free_) dual -= (b_ + t * move_[p_]) * sums.beta;
     epochs_ += static_cast<double>(clipped.size()) / static_cast<double>(n_);
     if (!(dual > best_dual_)) return true;
     best_dual_ = dual;

@@ -78,7 +78,7 @@ nb::dict on_kernel(const BoundKernelProblem& bound, BoundControl& control, const
   unlocked(control,
            [&](Control& c) { method(bound.problem, answer, kernel_court(bound.problem, name, c, thresholds), c); });
   nb::dict d = to_dict(answer);
-  d["threshold"] = thresholds.second;
+  d["threshold"] = threshold_of(bound.problem.task, thresholds);
   return d;
 }
 

@@ -10,7 +10,7 @@ from dualgap import _core
 from dualgap.data import as_vector
 from dualgap.errors import InvalidData, UnsupportedProblem
 from dualgap.kernels import Kernel, kernel_rows, make_kernel
-from dualgap.problem import Problem, _positive
+from dualgap.problem import Problem, _nu_and_cost, _positive, _share, _upper_bound
 from dualgap.registry import loss_named
 
 TASKS = ("loss", "one_class", "svdd", "nu_svc", "nu_svr")
@@ -54,10 +54,7 @@ class KernelProblem(Problem):
             raise UnsupportedProblem(f"A kernel problem has a free intercept, not intercept={intercept!r}.")
         if loss == "logistic":
             raise UnsupportedProblem("loss='logistic' has no kernel solver; these losses have: hinge and all others.")
-        X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
-        made = kernel if isinstance(kernel, Kernel) else make_kernel(kernel, X, gamma, coef0, degree)
-        rows = X if isinstance(X, _core.Matrix) else kernel_rows(made, X)
-        self._begin(X, rows, made, np.arange(rows.rows, dtype=np.uint32))
+        self._rows_of(X, kernel, gamma, coef0, degree)
         entry = loss_named(loss)
         self.loss = loss
         self._parameter = entry.parameter_value(loss_parameters)
@@ -90,6 +87,13 @@ class KernelProblem(Problem):
         problem.y = np.ascontiguousarray(y, dtype=np.float64)
         problem._end(task, C, sample_weight, total)
         return problem
+
+    def _rows_of(self, X: Any, kernel: Any, gamma: Any, coef0: float, degree: int) -> None:
+        """All rows of X, under the kernel of that name."""
+        X = X if hasattr(X, "shape") else np.asarray(X, dtype=np.float64)
+        made = make_kernel(kernel, X, gamma, coef0, degree)
+        rows = kernel_rows(made, X)
+        self._begin(X, rows, made, np.arange(rows.rows, dtype=np.uint32))
 
     def _begin(self, X: Any, rows: Any, kernel: Kernel, ids: Any) -> None:
         self.X, self._matrix, self.kernel, self._ids = X, rows, kernel, ids
@@ -138,3 +142,64 @@ class KernelProblem(Problem):
             f"Problem({self.n_rows} × {self.n_cols} {self.storage}, {self.kernel}, loss={self.loss!r}{parameters}, "
             f"C={self.C:g}, intercept='free')"
         )
+
+
+class KernelOneClass(KernelProblem):
+    """``OneClassProblem`` over a kernel: ½‖w‖² − ρ + (1/νn) Σ max(0, ρ − φ(xᵢ)ᵀw), α in [0, 1/(νn)], Σα = 1.
+
+    >>> import dualgap as dg
+    >>> result = dg.solve(dg.OneClassProblem([[0.0], [1.0], [9.0]], nu=0.5, kernel="rbf", gamma=0.1), tol=1e-9)
+    >>> bool(abs(result.dual.sum() - 1) < 1e-12), result.intercept == -result.threshold
+    (True, True)
+    """
+
+    def __init__(
+        self, X: Any, *, nu: float = 0.5, kernel: Any, gamma: Any = "scale", coef0: float = 0.0, degree: int = 3
+    ) -> None:
+        self._rows_of(X, kernel, gamma, coef0, degree)
+        self.nu = _share("nu", nu)
+        self._without_targets("one_class", _upper_bound(self.nu, self.n_rows))
+
+    def _without_targets(self, task: str, C: float) -> None:
+        self.loss, self.loss_parameters, self._parameter = task, {}, 0.0
+        self.y = np.zeros(self.n_rows)
+        self._end(task, C, None, 1.0)
+
+    def __repr__(self) -> str:
+        return f"OneClassProblem({self.n_rows} × {self.n_cols} {self.storage}, {self.kernel}, nu={self.nu:g})"
+
+
+class KernelSVDD(KernelOneClass):
+    """``SVDDProblem`` over a kernel: R² + C Σ max(0, ‖φ(xᵢ) − a‖² − R²), α in [0, C], Σα = 1, a = Σ αφ(x).
+
+    φ(x)ᵀa + intercept − ½k(x, x) = ½(R² − ‖φ(x) − a‖²) is positive inside, R² is a result's ``threshold``. C is at
+    least 1/n: below that the ball is a point, for which ``SVDD`` stands.
+
+    >>> import dualgap as dg
+    >>> result = dg.solve(dg.SVDDProblem([[0.0], [2.0], [1.5]], C=1.0, kernel="linear"), tol=1e-9)
+    >>> round(result.threshold, 6), result.support.tolist()
+    (1.0, [0, 1])
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        C: float | None = None,
+        nu: float | None = None,
+        kernel: Any,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        degree: int = 3,
+    ) -> None:
+        self._rows_of(X, kernel, gamma, coef0, degree)
+        self.nu, cost = _nu_and_cost(C, nu, self.n_rows)
+        if self.nu > 1 + 1e-12:
+            raise UnsupportedProblem(
+                f"C={C:g} is below 1/n = {1 / self.n_rows:g}: the ball is a point, which the linear SVDDProblem and "
+                "the estimator SVDD take."
+            )
+        self._without_targets("svdd", cost)
+
+    def __repr__(self) -> str:
+        return f"SVDDProblem({self.n_rows} × {self.n_cols} {self.storage}, {self.kernel}, C={self.C:g})"

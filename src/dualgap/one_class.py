@@ -6,16 +6,13 @@ Both are, up to a factor, ½‖w‖² + b + Σ c max(0, yᵢ − xᵢᵀw − b)
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from dualgap import _core
 from dualgap.data import as_matrix, as_vector
-from dualgap.errors import InvalidData
-from dualgap.problem import Problem, _positive
+from dualgap.problem import Problem, _nu_and_cost, _share, _upper_bound
 
 
 class OneClassProblem(Problem):
@@ -33,6 +30,9 @@ class OneClassProblem(Problem):
         Used in place, as in ``Problem``.
     nu : float in (0, 1]
         At most this share of the rows are outliers, and at least this share have α > 0.
+    kernel : str or callable, optional
+        φ(x) in place of x, with ``gamma``, ``coef0`` and ``degree`` as in ``Problem``; a result then has ``dual`` and
+        ``support`` in place of ``coef``, and ``threshold`` is ρ.
 
     Examples
     --------
@@ -41,12 +41,21 @@ class OneClassProblem(Problem):
     >>> result = dg.solve(problem, tol=1e-6)
     >>> str(result.status), round(result.certificate.primal, 6)
     ('optimal', -0.64)
+    >>> dg.OneClassProblem([[1.0, 2.0], [2.0, 1.0], [2.0, 2.0], [0.1, 0.1]], nu=0.5, kernel="rbf", gamma=1.0)
+    OneClassProblem(4 × 2 dense float64, kernel='rbf', gamma=1, nu=0.5)
     """
 
     kind = "one_class"
     default_solver = "oneclass-dcd"
 
-    def __init__(self, X: Any, *, nu: float = 0.5) -> None:
+    def __new__(cls, X: Any = None, **keywords: Any) -> Any:
+        if keywords.get("kernel") is None:
+            return object.__new__(cls)
+        from dualgap.kernel_problem import KernelOneClass, KernelSVDD
+
+        return (KernelSVDD if issubclass(cls, SVDDProblem) else KernelOneClass)(X, **keywords)
+
+    def __init__(self, X: Any, *, nu: float = 0.5, kernel: None = None) -> None:
         self.X = X
         self._matrix = as_matrix(X)
         self.nu = _share("nu", nu)
@@ -83,6 +92,8 @@ class SVDDProblem(OneClassProblem):
         The cost of a squared distance outside the ball.
     nu : float in (0, 1], optional
         Instead of C = 1/(νn): at most this share of the rows are outside.
+    kernel : str or callable, optional
+        As in ``OneClassProblem``: the ball is around the φ(x), ``threshold`` of a result is R².
 
     Examples
     --------
@@ -96,14 +107,12 @@ class SVDDProblem(OneClassProblem):
     kind = "svdd"
     default_solver = "svdd-dcd"
 
-    def __init__(self, X: Any, *, C: float | None = None, nu: float | None = None) -> None:
-        if (C is None) == (nu is None):
-            raise InvalidData("SVDDProblem takes either C or nu, and one of them must be given.")
+    def __init__(self, X: Any, *, C: float | None = None, nu: float | None = None, kernel: None = None) -> None:
         self.X = X
         self._matrix = as_matrix(X)
         n = self._matrix.rows
-        self.nu = 1 / (_positive("C", C) * n) if nu is None else _share("nu", nu)
-        self._set("svdd", _upper_bound(self.nu, n) if C is None else float(C), 0.5 * _core.squared_norms(self._matrix))
+        self.nu, cost = _nu_and_cost(C, nu, n)
+        self._set("svdd", cost, 0.5 * _core.squared_norms(self._matrix))
         self.point = self.C * n < 1  # the ball is one
         bound, unit = (_upper_bound(1.0, n), 2 * self.C * n) if self.point else (self.C, 2.0)
         self._core = _core.one_class_problem(self._matrix, self.y, bound, 0.0, unit)
@@ -133,18 +142,3 @@ class SVDDProblem(OneClassProblem):
 
     def __repr__(self) -> str:
         return f"SVDDProblem({self.n_rows} × {self.n_cols} {self.storage}, C={self.C:g})"
-
-
-def _share(name: str, value: Any) -> float:
-    number = _positive(name, value)
-    if number > 1:
-        raise InvalidData(f"{name}={value!r} must be above 0 and at most 1: it is a share of the rows.")
-    return number
-
-
-def _upper_bound(nu: float, n: int) -> float:
-    """1/(νn), rounded so that n of them reach 1."""
-    bound = 1 / (nu * n)
-    while Fraction(bound) * n < 1:
-        bound = math.nextafter(bound, math.inf)
-    return bound

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -182,3 +183,28 @@ def _positive(name: str, value: Any) -> float:
     if not (np.isfinite(number) and number > 0):
         raise InvalidData(f"{name}={value!r} must be a positive finite number.")
     return number
+
+
+def _nu_and_cost(C: float | None, nu: float | None, n: int) -> tuple[float, float]:
+    """ν and C of a ball around n rows, of which the user gave one."""
+    if (C is None) == (nu is None):
+        raise InvalidData("SVDDProblem takes either C or nu, and one of them must be given.")
+    share = 1 / (_positive("C", C) * n) if nu is None else _share("nu", nu)
+    return share, _upper_bound(share, n) if C is None else float(C)
+
+
+def _share(name: str, value: Any) -> float:
+    number = _positive(name, value)
+    if number > 1:
+        raise InvalidData(f"{name}={value!r} must be above 0 and at most 1: it is a share of the rows.")
+    return number
+
+
+def _upper_bound(nu: float, n: int) -> float:
+    """1/(νn), rounded so that n of them reach 1."""
+    from fractions import Fraction
+
+    bound = 1 / (nu * n)
+    while Fraction(bound) * n < 1:
+        bound = math.nextafter(bound, math.inf)
+    return bound

@@ -139,7 +139,8 @@ class Result:
     """The answer to ``solve``: a point, its certificate, and how it was reached.
 
     A kernel problem has no ``coef`` (it is empty): its scores are Σ βᵢ k(x, xᵢ) + intercept over the ``support``.
-    ``threshold`` is what ν-problems choose besides: ρ in classification, ε in regression.
+    ``threshold`` is what ν-problems choose besides: ρ in classification, ε in regression; with a kernel also ρ of one
+    class and R² of a ball.
     """
 
     coef: Array

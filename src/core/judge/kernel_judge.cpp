@@ -272,7 +272,7 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, Patie
   verdict.z.assign(out.begin(), out.begin() + n);
   Sum quadratic;
   for (Index i = 0; i < n; ++i) quadratic.add(beta[i] * verdict.z[i]);
-  const double q = quadratic.value();
+  const double q = verdict.square = quadratic.value();
   Sides sides{};
   if (problem.task == Task::loss) {
     verdict.thresholds.first = b ? *b : best_intercept(problem, verdict.z, beta);

@@ -12,6 +12,7 @@ struct KernelVerdict {
   Certificate certificate;
   Thresholds thresholds;
   std::vector<double> z;  // Kβ
+  double square = 0;      // ‖w‖² = βᵀKβ
 };
 
 /// β is moved to be feasible, in place. `patience` as in kernel_scores; where it was given up z is empty.

@@ -38,7 +38,7 @@ Gram<T>::Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budg
   }
   layout_ = layout_for(kernel_, rows_);
   shift_ = common_shift(kernel_, rows_, layout_);
-  all_.pack(rows_, ids_.data(), n, layout_, shift_, team_);
+  stale_ = !all_.pack(rows_, ids_.data(), n, layout_, shift_, team_, Patience::may_leave);
   for (Index k = 0; k < n; ++k) diagonal_[k] = kernel_.of_itself(static_cast<double>(all_.norms[k]));
 }
 
@@ -98,7 +98,7 @@ template <class T>
 bool Gram<T>::fetch(std::span<const std::uint32_t> positions, Index cols, std::vector<const T*>& out) {
   ++request_;
   for (const std::uint32_t position : positions)  // what is there is not to be driven out by what is not
-    if (slot_of_[position] >= 0) slots_[slot_of_[position]].request = request_;
+    if (slot_of_[position] >= 0) slot_for(position);
   out.resize(positions.size());
   std::map<Index, Places> missing;  // by the length that is there
   for (std::size_t k = 0; k < positions.size(); ++k) {
@@ -117,10 +117,12 @@ bool Gram<T>::fetch(std::span<const std::uint32_t> positions, Index cols, std::v
 
 template <class T>
 bool Gram<T>::make(const Places& positions, Index from, Index to) {
-  if (std::exchange(stale_, false)) all_.pack(rows_, ids_.data(), size(), layout_, shift_, team_);
-  const Index at_once = Left<T>::at_once(layout_, all_.cols), begin = from / Right<T>::width * Right<T>::width,
-              blocks = (to - begin + columns_at_once - 1) / columns_at_once;
+  if (stale_) stale_ = !all_.pack(rows_, ids_.data(), size(), layout_, shift_, team_, Patience::may_leave);
+  if (stale_) return false;
   const Index row_work = layout_ == Layout::dense ? all_.cols + 16 : 16 + all_.starts.back() / size();
+  const Index at_once = Left<T>::at_once(layout_, all_.cols), wide = Right<T>::width;
+  const Index columns_at_once = std::clamp<Index>(block_work / (at_once * row_work) / wide * wide, wide, 512);
+  const Index begin = from / wide * wide, blocks = (to - begin + columns_at_once - 1) / columns_at_once;
   for (Index row = 0; row < static_cast<Index>(positions.size()); row += at_once) {
     const Index count = std::min<Index>(at_once, static_cast<Index>(positions.size()) - row);
     left_.pick(all_, positions.data() + row, count);

@@ -51,7 +51,7 @@ class Gram {
     std::uint64_t request = 0;
     Index length = 0;
   };
-  static constexpr Index columns_at_once = 512;
+  static constexpr Index block_work = 1 << 28;     // products between two looks for Ctrl-C: some ten milliseconds
   static constexpr Index worth_threads = 6000000;  // products and functions: some tenths of a millisecond
 
   std::int32_t slot_for(std::uint32_t position);

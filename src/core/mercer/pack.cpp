@@ -8,7 +8,7 @@ namespace {
 constexpr Index largest_dense = Index{1} << 28;  // values of a dense copy
 constexpr double dense_from = 0.08;              // density from which a dense product is the quicker one
 constexpr Index rows_for_shift = 1024;
-constexpr Index piece = 512;  // rows that one thread packs at a time
+constexpr Index piece_values = 1 << 21;  // about what one thread packs at a time
 
 /// Hands every value of a row, less the shift, to put(column, value).
 template <class Row, class Put>
@@ -43,8 +43,8 @@ std::vector<double> common_shift(const Kernel& kernel, const AnyRows& rows, Layo
 }
 
 template <class T>
-void Right<T>::pack(const AnyRows& rows, const std::uint32_t* ids, Index rows_count, Layout wanted,
-                    const std::vector<double>& shift, Team& team) {
+bool Right<T>::pack(const AnyRows& rows, const std::uint32_t* ids, Index rows_count, Layout wanted,
+                    const std::vector<double>& shift, Team& team, Patience patience) {
   layout = wanted;
   count = rows_count;
   cols = count_cols(rows);
@@ -69,9 +69,10 @@ void Right<T>::pack(const AnyRows& rows, const std::uint32_t* ids, Index rows_co
           }
         },
         rows);
-    return;
+    return true;
   }
   panels.reserve((count + width - 1) / width * width * cols);
+  const Index piece = std::clamp<Index>(piece_values / cols / width * width, width, 512);
   const Index padded = (count + width - 1) / width * width;
   const auto some = [&](Index block) {
     const Index begin = block * piece, end = std::min(padded, begin + piece);
@@ -90,10 +91,13 @@ void Right<T>::pack(const AnyRows& rows, const std::uint32_t* ids, Index rows_co
       for (Index j = 0; j < cols; ++j)
         for (Index k = 0; k < width; ++k) norms[first + k] += at(first)[j * width + k] * at(first)[j * width + k];
   };
+  const Index blocks = (padded + piece - 1) / piece;
+  if (count * cols > 1000000 && patience == Patience::may_leave) return team.try_each(blocks, some);
   if (count * cols > 1000000)
-    team.for_each((padded + piece - 1) / piece, some);
+    team.for_each(blocks, some);
   else
-    for (Index block = 0; block * piece < padded; ++block) some(block);
+    for (Index block = 0; block < blocks; ++block) some(block);
+  return true;
 }
 
 template <class T>

@@ -13,6 +13,8 @@
 namespace dualgap {
 
 enum class Layout { dense, sparse };
+/// May work be given up when `team.between` says so?
+enum class Patience { may_leave, to_the_end };
 
 /// Dense unless the data is so sparse that a product over its entries is cheaper, or a dense copy would be too large.
 Layout layout_for(const Kernel& kernel, const AnyRows& rows);
@@ -35,9 +37,9 @@ struct Right {
 
   T* at(Index row) { return panels.data() + (row / width) * cols * width + row % width; }
   const T* at(Index row) const { return const_cast<Right*>(this)->at(row); }
-  /// Takes the rows ids[0 … count), less `shift` (empty: nothing) where the layout is dense.
-  void pack(const AnyRows& rows, const std::uint32_t* ids, Index count, Layout layout, const std::vector<double>& shift,
-            Team& team);
+  /// Takes the rows ids[0 … count), less `shift` (empty: nothing) where the layout is dense. False: given up.
+  bool pack(const AnyRows& rows, const std::uint32_t* ids, Index count, Layout layout, const std::vector<double>& shift,
+            Team& team, Patience patience);
 };
 
 /// The few. Dense: row after row. Sparse: a table with a line a feature, so that one sparse row of the right meets them
@@ -52,7 +54,8 @@ struct Left {
 
   /// How many rows a product should have on its left.
   static Index at_once(Layout layout, Index cols) {
-    return layout == Layout::dense ? 64 : std::clamp<Index>((4 << 20) / (cols * static_cast<Index>(sizeof(T))), 1, 64);
+    if (layout == Layout::dense) return std::clamp<Index>((1 << 20) / cols, 8, 64);
+    return std::clamp<Index>((4 << 20) / (cols * static_cast<Index>(sizeof(T))), 1, 64);
   }
   /// Takes rows of a matrix, as Right::pack does.
   void pack(const AnyRows& rows, const std::uint32_t* ids, Index count, Layout layout,

@@ -90,20 +90,21 @@ bool kernel_scores(const Kernel& kernel, const AnyRows& rows, std::span<const st
   const Layout layout = layout_for(kernel, support);
   const Index cols = count_cols(support), at_once = std::min(rows_at_once, Left<double>::at_once(layout, cols));
   const Index row_work = layout == Layout::dense ? cols + 32 : 32 + count_entries(support) / count_rows(support);
-  const Index packed = std::max<Index>(1, packed_bytes / (row_work * 8 * supports_at_once)) * supports_at_once;
+  const Index wide = Right<double>::width, packed = std::max<Index>(1, packed_bytes / (row_work * 8 * wide)) * wide;
   const std::vector<double> shift = common_shift(kernel, support, layout);
   const auto dot = simd::active().dot_f64;
   Rooms rooms(team.size());
   Right<double> right;
   for (Index piece = 0; piece < s; piece += packed) {
     const Index held = std::min(packed, s - piece);
-    right.pack(support, support_ids.data() + piece, held, layout, shift, team);
+    if (!right.pack(support, support_ids.data() + piece, held, layout, shift, team, patience)) return false;
     const auto some = [&](Room& room, Index b) {
       const Index row = b * at_once, size = std::min(at_once, n - row);
       room.left.pack(rows, ids.data() + row, size, layout, shift);
       room.values.reserve(at_once * supports_at_once);
       for (Index begin = 0; begin < held; begin += supports_at_once) {
         const Index count = std::min(supports_at_once, held - begin), first = piece + begin;
+        if (patience == Patience::may_leave && team.interrupted()) return;
         kernel_block(kernel, room.left, right, begin, count,
                      [&](Index k) { return room.values.data() + k * supports_at_once; });
         for (Index m = 0; m < outputs.count(); ++m) {

@@ -20,9 +20,6 @@ struct Outputs {
   Index count() const { return width * static_cast<Index>(ranges.size()); }
 };
 
-/// May work be given up when `team.between` says so?
-enum class Patience { may_leave, to_the_end };
-
 /// out: column by column, rows × outputs, overwritten. `support_ids` are rows of `support`; for a precomputed kernel
 /// they are columns of `rows`. False: it was given up.
 bool kernel_scores(const Kernel& kernel, const AnyRows& rows, std::span<const std::uint32_t> ids,

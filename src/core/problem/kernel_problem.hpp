@@ -42,4 +42,15 @@ struct Thresholds {
   double first = 0, second = 0;
 };
 
+/// The intercept that goes with them: φ(x)ᵀw + b is positive for rows inside, for svdd after taking ½k(x, x) away.
+inline double intercept_of(KernelProblem::Task task, const Thresholds& best, double square) {
+  if (task == KernelProblem::Task::one_class) return -best.first;
+  return task == KernelProblem::Task::svdd ? 0.5 * (best.first - square) : best.first;
+}
+/// What a result calls its threshold: ρ, ε or R².
+inline double threshold_of(KernelProblem::Task task, const Thresholds& best) {
+  const bool one = task == KernelProblem::Task::one_class || task == KernelProblem::Task::svdd;
+  return one ? best.first : best.second;
+}
+
 }  // namespace dualgap

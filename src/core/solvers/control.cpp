@@ -14,7 +14,7 @@ bool Control::look() {
     status_ = Status::max_time;
   } else if (now - last_poll_ >= poll_every && poll) {
     last_poll_ = now;
-    if (poll()) status_ = Status::interrupted;
+    if ((broken_off_ = poll())) status_ = Status::interrupted;
   }
   return stopped();
 }

@@ -68,6 +68,8 @@ class Control {
     if (status_ == Status::stalled) status_ = Status::running;
   }
   bool stopped() const { return status_ != Status::running; }
+  /// Ctrl-C, or another fit failed: nobody waits for the answer.
+  bool broken_off() const { return broken_off_; }
   Status status() const { return status_; }
   const Certificate& certificate() const { return certificate_; }
   /// Has anything been judged since the last solver began? Then `certificate` speaks of the last point asked about.
@@ -82,7 +84,7 @@ class Control {
   Stopwatch clock_;
   Index since_look_ = 0;
   double judging_ = 0, last_poll_ = 0, epochs_before_ = 0;
-  bool measured_ = false;
+  bool measured_ = false, broken_off_ = false;
   Status status_ = Status::running;
   Certificate certificate_{};
   std::vector<Moment> trace_;

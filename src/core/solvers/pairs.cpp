@@ -399,7 +399,7 @@ bool Pairs<T>::ask(Answer& answer, Control::Purpose purpose) {
 
 template <class T>
 void Pairs<T>::finish(Answer& answer) {
-  if (answer.judged) return;
+  if (answer.judged || control_.broken_off()) return;
   fill(answer);
   std::vector<double> z;
   court_(answer, Control::Purpose::decide, active_, z);

@@ -17,7 +17,7 @@ Court kernel_court(const KernelProblem& problem, const char* solver, Control& co
     z = std::move(verdict.z);
     if (z.empty()) return true;
     thresholds = verdict.thresholds;
-    answer.b = thresholds.first;
+    answer.b = intercept_of(problem.task, thresholds, verdict.square);
     return control.record(verdict.certificate, solver, answer.epochs, active, {}, answer.b, purpose);
   };
 }

@@ -164,7 +164,7 @@ class OneClassSVM(KernelOutlierDetector):
         )
 
     def _finish(self, result: Any) -> None:
-        self.offset_ = result.intercept - BORDER * abs(result.intercept)
+        self.offset_ = result.threshold - BORDER * abs(result.threshold)
         self.intercept_ = np.array([-self.offset_])
 
     def to_sklearn(self) -> Any:
@@ -270,7 +270,7 @@ class SVDD(KernelOutlierDetector):
         )
 
     def _finish(self, result: Any) -> None:
-        self.radius2_ = 0.0 if self._is_point else result.intercept
+        self.radius2_ = 0.0 if self._is_point else result.threshold
         self.offset_ = -self.radius2_ * (1 + BORDER)
         dual = result.certificate.dual  # Σαk(x, x) − ‖a‖²
         own = self._own_values(self._fit_rows())

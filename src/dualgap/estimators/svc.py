@@ -200,7 +200,7 @@ class SVC(KernelClassifier):
     tol : float, default=1e-3
         The relative duality gap, (primal − dual) / max(|primal|, |dual|), at which a pair is done.
     cache_size : float, default=200
-        Megabytes of kernel rows kept. Beside them a fit holds a float32 copy of X and about 100 bytes a row.
+        Megabytes of kernel rows kept. Beside them a fit holds a float32 copy of X, 120 bytes a row and 48 MB of blocks.
     verbose : bool, default=False
     max_iter : int, default=-1
         Epochs (n changed variables are one); −1 sets no limit.

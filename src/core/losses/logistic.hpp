@@ -9,7 +9,6 @@
 #pragma once
 
 #include "losses/loss.hpp"
-#include "simd/table.hpp"
 
 namespace dualgap {
 
@@ -27,10 +26,6 @@ struct Logistic {
     const double a = y * beta, rest = c - a;
     if (c <= 0) return 0;
     return -(a > 0 ? a * std::log(a / c) : 0.0) - (rest > 0 ? rest * std::log(rest / c) : 0.0);
-  }
-  /// ℓ and −dℓ/dm at many margins m = yz.
-  static void many(const double* m, double* value, double* share, Index n) {
-    simd::active().logistic(m, value, share, n);
   }
   Interval box(double y, double c) const { return margin_box(y, c); }
   Step prox(double y, double c, double beta, double z, double q) const {

@@ -11,7 +11,6 @@
 //                           or minus the size of its projected gradient (≤ 0)
 //   bend(c)                 where the conjugate term is yβ − ½ bend(c) β² inside the box: its curvature, for c > 0.
 //                           Losses of another shape have none, and methods go by `prox` alone
-//   many(m, ℓ, share, n)    optional, for margin losses that cost transcendental functions: ℓ and −dℓ/dm at margins m
 //
 // and constants: name, targets (sign: y = ±1; real), smooth (plain Newton needs no smoothing), kinked (the value has
 // a corner), shrinks (rows can come to rest at an end of their box), check_every (Fenchel–Young terms are summed over

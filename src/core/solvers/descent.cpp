@@ -234,7 +234,9 @@ class Descent {
     // an epoch drawn with replacement misses a row with probability 1/e: only many idle ones say that nothing moves
     idle_ = pass.changes == 0 ? idle_ + 1 : 0;
     const bool stuck = idle_ >= (options_.order == DescentOptions::Order::random ? 30 : 1);
-    if (!due && !stuck && !control_.watched()) return give_up(pass, predicted);
+    const bool show = control_.watched() && epochs_ >= shown_ + 0.999;  // passes over few rows are not worth a look
+    if (!due && !stuck && !show) return give_up(pass, predicted);
+    shown_ = epochs_;
     if (stuck) approach(1.0);  // what no longer changes is its own average
     fill(answer);
     const auto purpose = due || stuck ? Control::Purpose::decide : Control::Purpose::show;
@@ -328,7 +330,7 @@ class Descent {
   double growing_ = infinity, falling_ = infinity;  // of the epoch before
   double size_ = 0;                                 // of the objective, to make gaps relative
   double ratio_ = Loss::kinked ? 1.0 : 0.3;         // judged gap / summed Fenchel–Young terms
-  double epochs_ = 0;
+  double epochs_ = 0, shown_ = 0;
   double history_[4] = {};
   Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0;
 };

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "solvers/newton_system.hpp"
@@ -55,7 +56,9 @@ class Newton {
         system_(problem, passes_, blas, options.memory, control),
         blocks_(n_, 4096),
         grad_(p_ + (ones_ ? 1 : 0)),
-        move_(grad_.size()) {}
+        move_(grad_.size()),
+        polish_(control.tol <= 1e-12),
+        tangents_(!polish_) {}
 
   /// From a dual point (with w where it is known), or from nothing.
   void start(const Answer& answer) {
@@ -182,7 +185,8 @@ class Newton {
     return !control_.look();
   }
 
-  static constexpr bool has_many = requires { &Loss::many; };
+  /// The logistic loss costs transcendental functions: wide instructions take many margins at once.
+  static constexpr bool has_many = std::is_same_v<Loss, Logistic>;
   static constexpr Index batch = 256;
 
   /// f(i, score, ℓ, share) for the rows of a block at z + t·ray, many at a time.
@@ -192,7 +196,7 @@ class Newton {
     for (Index first = begin; first < end; first += batch) {
       const Index count = std::min(batch, end - first);
       for (Index k = 0; k < count; ++k) margin[k] = problem_.y[first + k] * (z_[first + k] + t * ray_[first + k]);
-      Loss::many(margin, value, share, count);
+      simd::active().logistic(margin, value, share, count);
       for (Index k = 0; k < count; ++k) f(first + k, problem_.y[first + k] * margin[k], value[k], share[k]);
     }
   }
@@ -370,7 +374,7 @@ class Newton {
 
   bool newton_step() {
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
-    const bool again = Loss::smooth && steady_ && system_.can_solve_again();
+    const bool again = Loss::smooth && !polish_ && steady_ && system_.can_solve_again();
     if (!(again ? system_.solve_again(grad_, move_) : system_.solve(slope_, grad_, move_, accuracy))) return false;
     if (!passes_.scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, ray_)) return false;
     epochs_ += 1 + system_.take_work();
@@ -525,7 +529,9 @@ class Newton {
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
   Sums sums_;
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0;
-  bool moved_ = false, steady_ = false, tangents_ = true;
+  bool moved_ = false, steady_ = false;
+  const bool polish_;  // w itself is wanted to the last digits: the gradient has to vanish, no short cuts
+  bool tangents_;
 };
 
 }  // namespace

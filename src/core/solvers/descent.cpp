@@ -329,7 +329,7 @@ class Descent {
   double scale2_ = 0;
   double growing_ = infinity, falling_ = infinity;  // of the epoch before
   double size_ = 0;                                 // of the objective, to make gaps relative
-  double ratio_ = Loss::kinked ? 1.0 : 0.3;         // judged gap / summed Fenchel–Young terms
+  double ratio_ = Loss::kinked ? 1.5 : 0.3;         // judged gap / summed Fenchel–Young terms
   double epochs_ = 0, shown_ = 0;
   double history_[4] = {};
   Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0;

@@ -58,7 +58,7 @@ class Newton {
         grad_(p_ + (ones_ ? 1 : 0)),
         move_(grad_.size()),
         polish_(control.tol <= 1e-12),
-        tangents_(!polish_) {}
+        tangents_(Loss::smooth && !polish_) {}
 
   /// From a dual point (with w where it is known), or from nothing.
   void start(const Answer& answer) {
@@ -531,7 +531,7 @@ class Newton {
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0;
   bool moved_ = false, steady_ = false;
   const bool polish_;  // w itself is wanted to the last digits: the gradient has to vanish, no short cuts
-  bool tangents_;
+  bool tangents_;      // for kinked losses rows that cross a kink spoil them
 };
 
 }  // namespace

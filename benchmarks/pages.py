@@ -63,7 +63,7 @@ def race(result: Result) -> str:
         [
             *lines,
             "",
-            f"*{where(result)}; the machine was busy, so ratios count, not seconds. Ratios in bold are races we lose.*",
+            f"*{where(result)}; ratios count, not seconds. Ratios in bold are races we lose.*",
         ]
     )
 

@@ -31,6 +31,8 @@ Blas load_all() {
   load(blas, "dsymv", b.dsymv);
   load(lapack, "dpotrf", b.dpotrf);
   load(lapack, "dpotrs", b.dpotrs);
+  load(lapack, "dgetrf", b.dgetrf);
+  load(lapack, "dgetrs", b.dgetrs);
   return b;
 }
 

@@ -20,6 +20,9 @@ struct Blas {
   using Potrf = void (*)(const char* uplo, const int* n, double* a, const int* lda, int* info);
   using Potrs = void (*)(const char* uplo, const int* n, const int* nrhs, const double* a, const int* lda, double* b,
                          const int* ldb, int* info);
+  using Getrf = void (*)(const int* m, const int* n, double* a, const int* lda, int* pivots, int* info);
+  using Getrs = void (*)(const char* trans, const int* n, const int* nrhs, const double* a, const int* lda,
+                         const int* pivots, double* b, const int* ldb, int* info);
   Gemm dgemm = nullptr;
   GemmSingle sgemm = nullptr;
   Syrk dsyrk = nullptr;
@@ -27,6 +30,8 @@ struct Blas {
   Symv dsymv = nullptr;
   Potrf dpotrf = nullptr;
   Potrs dpotrs = nullptr;
+  Getrf dgetrf = nullptr;
+  Getrs dgetrs = nullptr;
 };
 
 }  // namespace dualgap

@@ -20,6 +20,10 @@ struct SquaredHinge {
   Interval box(double y, double c) const { return margin_box(y, c > 0 ? infinity : 0.0); }
   Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};
+    if (q == 0) {  // Newton's step, without divisions
+      const double m = 1 - y * z;
+      return {m > 0 ? 2 * c * y * m : 0.0, m > 0 ? 2 * c : 0.0};
+    }
     return bounded_step(beta, y - z - beta / (2 * c), q + 1 / (2 * c), box(y, c));
   }
   double slack(double y, double c, double beta, double z) const {

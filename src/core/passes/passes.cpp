@@ -186,7 +186,10 @@ bool Passes::scores(RowList list, ConstVector w, double b, Vector z) {
       [&](const auto& rows) {
         const Blocks blocks = even_blocks(rows, static_cast<Index>(list.size()));
         return team_.try_each(blocks.count, [&](Index k) {
-          for (Index i = blocks.begin(k); i < blocks.end(k); ++i) z[i] = rows.dot(list[i], w.data()) + b;
+          for (Index i = blocks.begin(k), end = blocks.end(k); i < end; ++i) {
+            if (i + 4 < end) rows.prefetch(list[i + 4]);
+            z[i] = rows.dot(list[i], w.data()) + b;
+          }
         });
       },
       rows_);
@@ -263,6 +266,8 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
           });
         }
         const Blocks blocks(size, std::max<Index>({512, 2 * d, (size + 15) / 16}));
+        if (blocks.count == 1)
+          return team_.try_each(1, [&](Index) { gram_block(rows, task, 0, size, 0, d, h.data(), team_, blas_); });
         std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order
         const bool done = ordered_sum(team_, blocks, sum, [&](Index begin, Index end, double* part) {
           gram_block(rows, task, begin, end, 0, d, part, team_, blas_);

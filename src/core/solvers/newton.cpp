@@ -22,16 +22,17 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
+#include "solvers/newton_rows.hpp"
 #include "solvers/newton_system.hpp"
 
 namespace dualgap {
 
 namespace {
 
-double squared(ConstVector w) { return std::inner_product(w.begin(), w.end(), w.begin(), 0.0); }
+double dot(ConstVector a, ConstVector b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+double squared(ConstVector w) { return dot(w, w); }
 
 /// Where a level ended: what the next one starts from.
 struct Level {
@@ -54,7 +55,7 @@ class Newton {
         reg_b_(problem.intercept == Intercept::regularized ? 1 / problem.scale2() : 0.0),
         passes_(problem.rows, control.team, blas),
         system_(problem, passes_, blas, options.memory, control),
-        blocks_(n_, 4096),
+        rows_(problem, loss, control.team),
         grad_(p_ + (ones_ ? 1 : 0)),
         move_(grad_.size()),
         polish_(control.tol <= 1e-12),
@@ -64,11 +65,11 @@ class Newton {
   void start(const Answer& answer) {
     prepare(answer.w, ones_ ? answer.b : 0.0);
     if (!answer.beta.empty()) {
-      center_ = answer.beta;
-      make_feasible(problem_, center_);
+      rows_.center = answer.beta;
+      make_feasible(problem_, rows_.center);
     }
-    best_beta_ = center_;
-    if constexpr (!Loss::smooth) q_ = options_.q > 0 ? options_.q : first_q();
+    best_beta_ = rows_.center;
+    if constexpr (!Loss::smooth) rows_.q = options_.q > 0 ? options_.q : rows_.first_q();
   }
 
   /// From the level before. Its scores are off by about √(d/m) of their spread, m its rows: the zone is made as wide as
@@ -77,193 +78,79 @@ class Newton {
     prepare(level.w, level.b);
     if constexpr (!Loss::smooth) {
       const double doubt = std::sqrt(static_cast<double>(grad_.size()) / static_cast<double>(rows_before));
-      q_ = q_for_zone(level.q, std::min(doubt, 0.5));
-      for (Index i = 0; i < n_; ++i) center_[i] = middle(i, q_).beta;
+      rows_.q = rows_.q_for_zone(level.q, std::min(doubt, 0.5));
+      for (Index i = 0; i < n_; ++i) rows_.center[i] = rows_.middle(i, rows_.q).beta;
     }
-    best_beta_ = center_;
+    best_beta_ = rows_.center;
   }
 
   /// A level on a sample: until its gap is within `goal`, without the judge.
   Level sample(double goal) {
-    bool going = evaluate(0.0) && combine(0.0);
-    while (going) {
-      keep_best();
-      if (gap_ <= goal || idle_ > 10 || steps_ > 60) break;
-      going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
-    }
-    return {best_w_, best_b_, q_};
+    advance([&] { return gap_ <= goal || idle_ > 10 || steps_ > 60; }, [](bool asked) { return asked; });
+    return {best_w_, best_b_, rows_.q};
   }
 
   void run(Answer& answer, double epochs) {
     epochs_ += epochs;
-    bool going = evaluate(0.0) && combine(0.0);
-    while (going) {
-      keep_best();
-      if (decide(answer)) break;
-      going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
-    }
+    advance([&] { return due() || tired(); }, [&](bool) { return decide(answer); });
     finish(answer);
   }
 
   double epochs() const { return epochs_; }
 
  private:
-  /// Sums over rows at the scores z + t·ray.
-  struct Sums {
-    double loss = 0, dual = 0, beta = 0, size = 0, along = 0;
-    void add(const Sums& s) {
-      loss += s.loss;
-      dual += s.dual;
-      beta += s.beta;
-      size += s.size;
-      along += s.along;
+  using Sums = typename NewtonRows<Loss>::Sums;
+
+  /// Steps until `leave` says so. Where the watched rows alone `ask` to leave, all are looked at first.
+  template <class Ask, class Leave>
+  void advance(Ask ask, Leave leave) {
+    bool going = evaluate(0.0) && combine(0.0);
+    while (going) {
+      keep_best();
+      const bool asks = ask();
+      if (asks && !rows_.focus.everyone()) {
+        going = look_at_all();
+        continue;
+      }
+      if (leave(asks)) break;
+      going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
     }
-  };
+  }
 
   void prepare(const std::vector<double>& w, double b) {
     w_ = w.empty() ? std::vector<double>(p_) : w;
     b_ = b;
-    z_.assign(n_, 0.0);
-    for (auto* rows : {&ray_, &center_, &beta_, &slope_, &combined_}) rows->assign(n_, 0.0);
     v_.assign(p_, 0.0);
     best_w_ = w_;
     best_b_ = b_;
     if (b_ != 0 || squared(w_) > 0) {
-      passes_.scores(w_, b_, z_);
+      passes_.scores(w_, b_, rows_.z);
       epochs_ += 1;
     }
   }
 
-  /// The smoothed loss around the middle of the row's box, at its present score.
-  Step middle(Index i, double q) const {
-    const double y = problem_.y[i], c = problem_.cost(i);
-    const Interval box = loss_.box(y, c);
-    return loss_.prox(y, c, 0.5 * (box.low + box.high), z_[i], q);
-  }
-
-  /// A q near the given one for which about this part of the rows is in the zone.
-  double q_for_zone(double q, double part) const {
-    const Index step = std::max<Index>(1, n_ / 4000);
-    const auto wide = [&](double candidate) {
-      Index inside = 0, count = 0;
-      for (Index i = 0; i < n_; i += step, ++count) inside += middle(i, candidate).slope > 0;
-      return static_cast<double>(inside) >= part * static_cast<double>(count);
-    };
-    if (wide(q))
-      for (int k = 0; k < 60 && wide(0.5 * q); ++k) q *= 0.5;
-    else
-      for (int k = 0; k < 60 && !wide(q); ++k) q *= 2;
-    return q;
-  }
-
-  /// max(4·scale/C, mean ‖x‖²): the first makes the smoothed loss as wide as the targets, the second keeps a huge C
-  /// from starting on a kink.
-  double first_q() const {
-    const Index step = std::max<Index>(1, n_ / 2000);
-    double squares = 0, targets = 0, costs = 0;
-    Index count = 0;
-    std::visit(
-        [&](const auto& rows) {
-          for (Index i = 0; i < n_; i += step, ++count) squares += squared_norm(rows, i);
-        },
-        problem_.rows);
-    for (Index i = 0; i < n_; ++i) {
-      targets += Loss::targets == Targets::sign ? 1.0 : std::abs(problem_.y[i]);
-      costs += problem_.cost(i);
-    }
-    const double mean_target = targets > 0 ? targets / static_cast<double>(n_) : 1.0;
-    return std::max({4 * mean_target * static_cast<double>(n_) / costs, squares / static_cast<double>(count), 1e-300});
-  }
-
-  /// β, slope and the sums at z + t·ray. False: given up.
+  /// False: given up.
   bool evaluate(double t) {
-    std::vector<Sums> parts(static_cast<std::size_t>(blocks_.count));
-    control_.team.for_each(blocks_.count,
-                           [&](Index k) { parts[k] = evaluate_block(blocks_.begin(k), blocks_.end(k), t); });
-    sums_ = {};
-    for (const Sums& part : parts) sums_.add(part);
+    rows_.evaluate(t);
     return !control_.look();
-  }
-
-  /// The logistic loss costs transcendental functions: wide instructions take many margins at once.
-  static constexpr bool has_many = std::is_same_v<Loss, Logistic>;
-  static constexpr Index batch = 256;
-
-  /// f(i, score, ℓ, share) for the rows of a block at z + t·ray, many at a time.
-  template <class F>
-  void for_many(Index begin, Index end, double t, F f) const {
-    double margin[batch], value[batch], share[batch];
-    for (Index first = begin; first < end; first += batch) {
-      const Index count = std::min(batch, end - first);
-      for (Index k = 0; k < count; ++k) margin[k] = problem_.y[first + k] * (z_[first + k] + t * ray_[first + k]);
-      simd::active().logistic(margin, value, share, count);
-      for (Index k = 0; k < count; ++k) f(first + k, problem_.y[first + k] * margin[k], value[k], share[k]);
-    }
-  }
-
-  Sums evaluate_block(Index begin, Index end, double t) {
-    Sums s;
-    if constexpr (has_many) {
-      for_many(begin, end, t, [&](Index i, double z, double value, double share) {
-        const double c = problem_.cost(i);
-        beta_[i] = problem_.y[i] * c * share;
-        slope_[i] = c * share * (1 - share);
-        s.loss += c * value;
-        s.dual += c * value + beta_[i] * z;
-        s.beta += beta_[i];
-        s.size += std::abs(beta_[i]);
-        s.along += beta_[i] * ray_[i];
-      });
-      return s;
-    }
-    for (Index i = begin; i < end; ++i) {
-      const double y = problem_.y[i], c = problem_.cost(i), z = z_[i] + t * ray_[i];
-      const Step step = loss_.prox(y, c, center_[i], z, q_);
-      const double value = c > 0 ? c * loss_.value(y, z) : 0.0;
-      beta_[i] = step.beta;
-      slope_[i] = step.slope;
-      s.loss += value;
-      s.dual += Loss::smooth && q_ == 0 ? value + step.beta * z  // Fenchel–Young is tight there
-                                        : loss_.dual(y, c, step.beta);
-      s.beta += step.beta;
-      s.size += std::abs(step.beta);
-      s.along += step.beta * ray_[i];
-    }
-    return s;
-  }
-
-  /// The rows for which f(i, sums) is true, in order, and the blocks' sums; f runs on every thread.
-  template <class F>
-  std::vector<std::uint32_t> rows_where(Sums& sums, F f) {
-    std::vector<std::vector<std::uint32_t>> lists(static_cast<std::size_t>(blocks_.count));
-    std::vector<Sums> parts(lists.size());
-    control_.team.for_each(blocks_.count, [&](Index k) {
-      for (Index i = blocks_.begin(k); i < blocks_.end(k); ++i)
-        if (f(i, parts[k])) lists[k].push_back(static_cast<std::uint32_t>(i));
-    });
-    std::vector<std::uint32_t> all;
-    for (std::size_t k = 0; k < lists.size(); ++k) {
-      all.insert(all.end(), lists[k].begin(), lists[k].end());
-      sums.add(parts[k]);
-    }
-    return all;
   }
 
   /// Takes the step t that was evaluated: z, v = Xᵀβ by the rows whose β changed, the gradient and both objectives.
   bool combine(double t) {
     Sums none;
-    const std::vector<std::uint32_t> changed = rows_where(none, [&](Index i, Sums&) {
-      z_[i] += t * ray_[i];
-      ray_[i] = beta_[i] - combined_[i];  // the ray has been used: it holds the change of β
-      combined_[i] = beta_[i];
-      return ray_[i] != 0;
+    const std::vector<std::uint32_t> changed = rows_.where(none, [&](Index i, Sums&) {
+      rows_.z[i] += t * rows_.ray[i];
+      rows_.ray[i] = rows_.beta[i] - rows_.combined[i];  // the ray has been used: it holds the change of β
+      rows_.combined[i] = rows_.beta[i];
+      return rows_.ray[i] != 0;
     });
     if (!update_combination(changed)) return false;
     for (Index j = 0; j < p_; ++j) grad_[j] = w_[j] - v_[j];
-    if (ones_) grad_[p_] = reg_b_ * b_ - sums_.beta;
-    primal_ = 0.5 * squared(w_) + 0.5 * reg_b_ * b_ * b_ + sums_.loss;
-    dual_ = -0.5 * squared(v_) - 0.5 * problem_.scale2() * sums_.beta * sums_.beta + sums_.dual;
-    if (free_) dual_ -= b_ * sums_.beta;  // what putting Σβ back to zero will cost: the free rows' gradient is b
+    if (ones_) grad_[p_] = reg_b_ * b_ - rows_.sums.beta;
+    primal_ = 0.5 * squared(w_) + 0.5 * reg_b_ * b_ * b_ + rows_.sums.loss;
+    if (!rows_.focus.everyone()) primal_ += rows_.resting.dual - dot(resting_v_, w_) - rows_.resting.beta * b_;
+    dual_ = -0.5 * squared(v_) - 0.5 * problem_.scale2() * rows_.sums.beta * rows_.sums.beta + rows_.sums.dual;
+    if (free_) dual_ -= b_ * rows_.sums.beta;  // what putting Σβ back to zero will cost: the free rows' gradient is b
     return true;
   }
 
@@ -271,50 +158,44 @@ class Newton {
     const Index count = static_cast<Index>(changed.size());
     if (2 * count > n_ || ++updates_ % 16 == 0) {
       epochs_ += 1;
-      return passes_.combination(beta_, v_);
+      return passes_.combination(rows_.beta, v_);
     }
     std::vector<double> change(p_);
-    if (!passes_.combination(changed, ray_, change)) return false;
+    if (!passes_.combination(changed, rows_.ray, change)) return false;
     for (Index j = 0; j < p_; ++j) v_[j] += change[j];
     epochs_ += static_cast<double>(count) / static_cast<double>(n_);
     return true;
   }
 
   void keep_best() {
-    if (primal_ < best_primal_) {
+    if (rows_.focus.everyone() && primal_ < best_primal_) {
       best_primal_ = primal_;
       best_w_ = w_;
       best_b_ = b_;
     }
     if (dual_ > best_dual_ && level(level_)) {
       best_dual_ = dual_;
-      best_beta_ = beta_;
-      if (free_) onto_zero_sum();
+      best_beta_ = rows_.beta;
+      if (free_) rows_.onto_zero_sum(best_beta_);
     }
-    gap_ = relative_gap(best_primal_, best_dual_, 0.0);
+    gap_ = relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0);
     if (gap_ < 0.7 * last_gap_) {
       last_gap_ = gap_;
       idle_ = 0;
     }
   }
 
-  /// Σβ = 0 by the rows that are free to move, in proportion to their slopes.
-  void onto_zero_sum() {
-    const double slopes = std::accumulate(slope_.begin(), slope_.end(), 0.0);
-    if (!(slopes > 0)) return;
-    for (Index i = 0; i < n_; ++i)
-      if (slope_[i] > 0)
-        best_beta_[i] =
-            loss_.box(problem_.y[i], problem_.cost(i)).clip(best_beta_[i] - sums_.beta * slope_[i] / slopes);
-  }
+  bool level(double part) const { return !free_ || std::abs(rows_.sums.beta) <= part * rows_.sums.size; }
 
-  bool level(double part) const { return !free_ || std::abs(sums_.beta) <= part * sums_.size; }
+  /// Do our own numbers say that the gap is reached?
+  bool due() const { return gap_ * ratio_ <= control_.tol; }
+  /// Is there no way on?
+  bool tired() const { return idle_ > patience && (rows_.q == 0 || renewed_ >= 2); }
 
   /// Asks the judge where our own numbers say that it is time. True: leave.
   bool decide(Answer& answer) {
-    const bool due = gap_ * ratio_ <= control_.tol;
+    const bool due = this->due(), tired = this->tired();
     if (control_.epochs_left(epochs_) <= 0 || steps_ >= options_.max_steps) control_.stop(Status::max_iter);
-    const bool tired = idle_ > patience && (q_ == 0 || renewed_ >= 2);
     if (control_.stopped() || (!due && !tired && !control_.watched())) return control_.stopped();
     fill(answer);
     const auto purpose = due || tired ? Control::Purpose::decide : Control::Purpose::show;
@@ -341,21 +222,21 @@ class Newton {
 
   /// The next outer step where the inner problem is solved well enough. True: z is as it was, β is not.
   bool outer_step() {
-    if (q_ == 0) return smooth_after_all();
+    if (rows_.q == 0) return smooth_after_all();
     if (!moved_) return false;
     const double goal = std::max(std::min(gap_, 1.0), control_.tol);
     const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * std::abs(primal_);
     if (idle_ > patience) {  // no progress: back to the best point with a wider smoothing
       ++renewed_;
       idle_ = 0;
-      center_ = best_beta_;
-      q_ *= 100;
+      rows_.center = best_beta_;
+      rows_.q *= 100;
       moved_ = false;
       return true;
     }
     if (!solved) return false;
-    center_ = beta_;
-    q_ = std::max(q_ / options_.shrink, 1e-300);
+    rows_.center = rows_.beta;
+    rows_.q = std::max(rows_.q / options_.shrink, 1e-300);
     moved_ = false;
     return true;
   }
@@ -363,44 +244,159 @@ class Newton {
   /// A smooth loss whose slope has corners is stiff at a huge C: the line search stops at every one of them. Smoothed
   /// around the best dual point, like a kinked loss, it comes loose.
   bool smooth_after_all() {
-    if (has_many || idle_ <= stuck || renewed_ > 0) return false;
+    if (rows_.has_many || idle_ <= stuck || renewed_ > 0) return false;
     ++renewed_;
     idle_ = 0;
-    center_ = best_beta_;
-    q_ = first_q();
+    rows_.center = best_beta_;
+    rows_.q = rows_.first_q();
     moved_ = false;
     return true;
   }
 
   bool newton_step() {
+    if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
     const bool again = Loss::smooth && !polish_ && steady_ && system_.can_solve_again();
-    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(slope_, grad_, move_, accuracy))) return false;
-    if (!passes_.scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, ray_)) return false;
-    epochs_ += 1 + system_.take_work();
+    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy))) return false;
+    if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
+    epochs_ += system_.take_work();
     const bool exact = tangents_ && !again && system_.exact();
     if (exact) begin_tangent();
-    const double t = step_length();
+    double t = step_length();
+    bool met = false;
+    while (!control_.stopped() && !met && !rows_.focus.everyone() && too_far(t)) {
+      bool woken = false;
+      if (!meet(t, woken)) return false;
+      if (woken) t = step_length();
+      met = !woken;
+    }
     if (control_.stopped()) return false;
     if (exact && !try_tangent(t)) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
+    pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
+    sway_ = std::sqrt(rows_.sums.moved / (static_cast<double>(rows_.focus.count()) * squared(move_)));
     ++steps_;
     ++idle_;
     moved_ = true;
     if (!combine(t)) return false;
+    if (met) {
+      rows_.z.swap(met_);
+      rows_.resting = {};
+      rows_.focus.watch_everyone();
+    }
     const double inner = inner_gap();
     steady_ = t == 1 && inner < (again ? 0.1 : 0.02) * inner_;  // then the matrix may serve once more
     inner_ = inner;
-    if (steps_ % 32 == 0 && !passes_.scores(w_, b_, z_)) return false;  // rounding in z does not pile up
+    return steps_ % 32 != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
+  }
+
+  /// z = Xw + b of the watched rows.
+  bool scores(ConstVector w, double b, std::vector<double>& z) {
+    epochs_ += static_cast<double>(rows_.focus.count()) / static_cast<double>(n_);
+    if (rows_.focus.everyone()) return passes_.scores(w, b, z);
+    std::vector<double> watched(rows_.focus.rows().size());
+    if (!passes_.scores(rows_.focus.rows(), w, b, watched)) return false;
+    for (std::size_t k = 0; k < watched.size(); ++k) z[rows_.focus.rows()[k]] = watched[k];
+    return true;
+  }
+
+  /// Looks away from the rows whose β would be the same wherever w goes within some steps like the last ones: `pace_`
+  /// is their length, `sway_` what a unit of it does to a score. Not worth it unless nearly all rest.
+  bool narrow() {
+    if (!(pace_ > 0)) return true;
+    limit_ = margin * pace_;
+    const double reach = 3 * sway_ * limit_;
+    const auto rests = [&](Index i) {
+      if (rows_.slope[i] > 0) return false;
+      const double y = problem_.y[i], c = problem_.cost(i);
+      return loss_.prox(y, c, rows_.center[i], rows_.z[i] - reach, rows_.q).beta == rows_.beta[i] &&
+             loss_.prox(y, c, rows_.center[i], rows_.z[i] + reach, rows_.q).beta == rows_.beta[i];
+    };
+    Index some = 0, resting = 0;
+    for (Index i = 0; i < n_; i += std::max<Index>(1, n_ / 1000), ++some) resting += rests(i);
+    if (4 * resting < 3 * some) return true;
+    std::vector<std::uint32_t> awake = rows_.where(rows_.resting, [&](Index i, Sums& s) {
+      if (!rests(i)) return true;
+      s.dual += loss_.dual(problem_.y[i], problem_.cost(i), rows_.beta[i]);
+      s.beta += rows_.beta[i];
+      s.size += std::abs(rows_.beta[i]);
+      return false;
+    });
+    if (awake.empty()) {
+      rows_.resting = {};
+      return true;
+    }
+    rows_.focus.watch(std::move(awake));
+    resting_w_ = w_;
+    resting_b_ = b_;
+    resting_v_.assign(p_, 0.0);
+    if (rows_.resting.size > 0 && !passes_.combination(rows_.focus.rows(), rows_.beta, resting_v_)) return false;
+    for (Index j = 0; j < p_; ++j) resting_v_[j] = rows_.resting.size > 0 ? v_[j] - resting_v_[j] : 0.0;
+    return true;
+  }
+
+  /// Does the step leave where the resting rows are known to rest?
+  bool too_far(double t) const {
+    double square = ones_ ? b_ + t * move_[p_] - resting_b_ : 0.0;
+    square *= square;
+    for (Index j = 0; j < p_; ++j) {
+      const double distance = w_[j] + t * move_[j] - resting_w_[j];
+      square += distance * distance;
+    }
+    return square > limit_ * limit_;
+  }
+
+  /// Looks at the resting rows where the step ends. Those that would not rest there are watched from now on, and the
+  /// step has to be chosen again; where there are none, `met_` is the score of all rows.
+  bool meet(double t, bool& woken) {
+    std::vector<double> w(w_);
+    for (Index j = 0; j < p_; ++j) w[j] += t * move_[j];
+    met_.resize(n_);
+    epochs_ += 1;
+    if (!passes_.scores(w, ones_ ? b_ + t * move_[p_] : 0.0, met_)) return false;
+    std::vector<bool> watched(n_);
+    for (const auto i : rows_.focus.rows()) watched[i] = true;
+    std::vector<std::uint32_t> rows, all;
+    for (Index i = 0; i < n_; ++i) {
+      const bool wakes =
+          !watched[i] &&
+          loss_.prox(problem_.y[i], problem_.cost(i), rows_.center[i], met_[i], rows_.q).beta != rows_.beta[i];
+      if (wakes) rows.push_back(static_cast<std::uint32_t>(i));
+      if (wakes || watched[i]) all.push_back(static_cast<std::uint32_t>(i));
+    }
+    woken = !rows.empty();
+    if (!woken) return true;
+    std::vector<double> ray(rows.size()), change(p_);
+    if (!passes_.scores(rows, ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, ray)) return false;
+    if (rows_.resting.size > 0 && !passes_.combination(rows, rows_.beta, change)) return false;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Index i = rows[k];
+      rows_.ray[i] = ray[k];
+      rows_.z[i] = met_[i] - t * ray[k];
+      rows_.resting.dual -= loss_.dual(problem_.y[i], problem_.cost(i), rows_.beta[i]);
+      rows_.resting.beta -= rows_.beta[i];
+      rows_.resting.size -= std::abs(rows_.beta[i]);
+    }
+    for (Index j = 0; j < p_; ++j) resting_v_[j] -= change[j];
+    rows_.focus.watch(std::move(all));
+    return true;
+  }
+
+  bool look_at_all() {
+    const double thought = primal_;
+    rows_.focus.watch_everyone();
+    rows_.resting = {};
+    if (!scores(w_, b_, rows_.z) || !evaluate(0.0) || !combine(0.0)) return false;
+    if (primal_ > thought) last_gap_ = infinity;  // rows had woken up unseen
     return true;
   }
 
   void begin_tangent() {
     tangent_.resize(n_);
     spill_.resize(n_);
-    control_.team.for_each(blocks_.count, [&](Index k) {
-      for (Index i = blocks_.begin(k); i < blocks_.end(k); ++i) tangent_[i] = -slope_[i] * ray_[i];
+    control_.team.for_each(rows_.focus.blocks().count, [&](Index k) {
+      rows_.focus.each(k, [&](Index i) { tangent_[i] = -rows_.slope[i] * rows_.ray[i]; });
     });
   }
 
@@ -409,8 +405,8 @@ class Newton {
   /// the step, of third order, where that of the new β is the squared gradient, which no Hessian tempers.
   bool try_tangent(double t) {
     Sums sums;
-    const std::vector<std::uint32_t> clipped = rows_where(sums, [&](Index i, Sums& s) {
-      const double y = problem_.y[i], c = problem_.cost(i), beta = combined_[i] + t * tangent_[i];
+    const std::vector<std::uint32_t> clipped = rows_.where(sums, [&](Index i, Sums& s) {
+      const double y = problem_.y[i], c = problem_.cost(i), beta = rows_.combined[i] + t * tangent_[i];
       tangent_[i] = loss_.box(y, c).clip(beta);
       spill_[i] = tangent_[i] - beta;
       s.dual += loss_.dual(y, c, tangent_[i]);
@@ -437,24 +433,13 @@ class Newton {
   }
 
   /// dF/dt along the move.
-  double slope_at(double t) const {
-    std::vector<double> parts(static_cast<std::size_t>(blocks_.count));
-    control_.team.for_each(blocks_.count, [&](Index k) {
-      double s = 0;
-      if constexpr (has_many)
-        for_many(blocks_.begin(k), blocks_.end(k), t, [&](Index i, double, double, double share) {
-          s -= problem_.y[i] * problem_.cost(i) * share * ray_[i];
-        });
-      for (Index i = blocks_.begin(k); i < blocks_.end(k) && !has_many; ++i)
-        s -= loss_.prox(problem_.y[i], problem_.cost(i), center_[i], z_[i] + t * ray_[i], q_).beta * ray_[i];
-      parts[k] = s;
-    });
-    return along(t) + std::accumulate(parts.begin(), parts.end(), 0.0);
-  }
-  /// Its part that belongs to the penalty.
+  double slope_at(double t) const { return along(t) + rows_.pull(t); }
+  /// Its part that belongs to the penalty and to the resting rows.
   double along(double t) const {
     double s = ones_ ? reg_b_ * (b_ + t * move_[p_]) * move_[p_] : 0.0;
     for (Index j = 0; j < p_; ++j) s += (w_[j] + t * move_[j]) * move_[j];
+    if (!rows_.focus.everyone())
+      s -= dot(resting_v_, ConstVector(move_).first(p_)) + rows_.resting.beta * (ones_ ? move_[p_] : 0);
     return s;
   }
 
@@ -462,7 +447,7 @@ class Newton {
   double step_length() {
     const double first = std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0);
     if (!evaluate(1.0)) return 0;
-    const double one = along(1.0) - sums_.along;
+    const double one = along(1.0) - rows_.sums.along;
     if (!(first < 0) || (0.5 * first <= one && one <= 0)) return 1.0;
     const double t = line_search(first, one);
     evaluate(t);
@@ -507,6 +492,7 @@ class Newton {
     if (!answer.judged) fill(answer);
   }
 
+  static constexpr double margin = 4;    // so many steps like the last may pass before all rows are looked at
   static constexpr Index stuck = 12;     // steps without one before a smooth loss is smoothed
   static constexpr Index patience = 40;  // steps without a gap a third smaller before something else is tried
 
@@ -519,15 +505,17 @@ class Newton {
   const double reg_b_;
   Passes passes_;
   NewtonSystem system_;
-  const Blocks blocks_;
-  std::vector<double> w_, v_, grad_, move_, best_w_;
-  std::vector<double> z_, ray_, center_, beta_, slope_, combined_, best_beta_;  // combined_: the β of v_
+  NewtonRows<Loss> rows_;
+  std::vector<double> w_, v_, grad_, move_, best_w_, best_beta_;
   std::vector<double> tangent_, spill_;
-  double b_ = 0, best_b_ = 0, q_ = 0;
+  double b_ = 0, best_b_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;
   double level_ = 1e-2;  // how near zero Σβ must be, relative to Σ|β|, for a dual value to count
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
-  Sums sums_;
+  std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest
+  std::vector<double> met_;
+  double resting_b_ = 0;
+  double pace_ = 0, sway_ = 0, limit_ = 0;
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0;
   bool moved_ = false, steady_ = false;
   const bool polish_;  // w itself is wanted to the last digits: the gradient has to vanish, no short cuts

@@ -21,7 +21,11 @@ NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& b
       ones_(problem.intercept != Intercept::none),
       d_(p_ + (ones_ ? 1 : 0)),
       reg_b_(problem.intercept == Intercept::regularized ? 1 / problem.scale2() : 0.0),
-      largest_(static_cast<Index>(std::sqrt(memory / (3 * sizeof(double))))) {}
+      largest_(static_cast<Index>(std::sqrt(memory / (3 * sizeof(double))))),
+      factor_(control.team, blas),
+      ridge_(d_, 1.0) {
+  if (ones_) ridge_[p_] = reg_b_;
+}
 
 void NewtonSystem::find_zone(ConstVector slope) {
   zone_.clear();
@@ -96,54 +100,55 @@ bool NewtonSystem::update_gram() {
   return done;
 }
 
-/// Scales to a unit diagonal and factors; `matrix` stays as it is. The ridge grows until the factor exists.
-bool NewtonSystem::factor(Index size, const std::vector<double>& matrix) {
-  scale_.resize(size);
-  for (Index j = 0; j < size; ++j) {
-    const double diagonal = matrix[j + j * size];
-    scale_[j] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1.0;
-  }
-  for (double ridge = 1e-14; ridge < 1; ridge *= 100) {
-    factor_.resize(matrix.size());
-    for (Index j = 0; j < size; ++j) {
-      for (Index i = 0; i <= j; ++i) factor_[i + j * size] = matrix[i + j * size] * scale_[i] * scale_[j];
-      factor_[j + j * size] = (matrix[j + j * size] > 0 ? 1.0 : 0.0) + (matrix[j + j * size] > 0 ? ridge : 1.0);
-    }
-    if (cholesky(size, factor_.data(), control_.team, blas_)) return true;
-    if (control_.stopped()) return false;
-  }
-  return false;
+bool NewtonSystem::make_factor() {
+  in_factor_ = in_sum_;
+  factored_slope_ = slope_;
+  return factor_.make(d_, sum_, slope_, ridge_);
 }
 
-void NewtonSystem::back_solve(Index size, Vector x) const {
-  const int n = static_cast<int>(size), one = 1;
-  int info = 0;
-  for (Index j = 0; j < size; ++j) x[j] *= scale_[j];
-  blas_.dpotrs("U", &n, &one, factor_.data(), &n, x.data(), &n, &info);
-  for (Index j = 0; j < size; ++j) x[j] *= scale_[j];
+/// The rows that entered or left since the factor was made, by Woodbury. False: too many, or another slope.
+bool NewtonSystem::correct_factor() {
+  if (in_sum_.empty() || in_factor_.size() != in_sum_.size() || slope_ != factored_slope_) return false;
+  const std::size_t most = static_cast<std::size_t>(d_ / 8);
+  std::vector<std::uint32_t> rows;
+  for (std::size_t i = 0; i < in_sum_.size() && rows.size() <= most; ++i)
+    if (in_sum_[i] != in_factor_[i]) rows.push_back(static_cast<std::uint32_t>(i));
+  if (rows.size() > most) return false;
+  std::vector<double> columns(rows.size() * static_cast<std::size_t>(d_)), signs;
+  const double root = std::sqrt(slope_);
+  std::visit(
+      [&](const auto& x) {
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+          double* column = columns.data() + k * static_cast<std::size_t>(d_);
+          x.add(rows[k], root, column);
+          if (ones_) column[p_] = root;
+          signs.push_back(in_sum_[rows[k]] != 0 ? 1.0 : -1.0);
+        }
+      },
+      problem_.rows);
+  return factor_.correct(std::move(columns), signs);
 }
 
 bool NewtonSystem::solve_gram(ConstVector grad, Vector move) {
   if (!update_gram()) return false;
-  const double slope = uniform_ ? weight_.empty() ? 0.0 : weight_[0] : 1.0;
-  matrix_ = sum_;
-  for (double& x : matrix_) x *= slope;
-  for (Index j = 0; j < p_; ++j) matrix_[j + j * d_] += 1;
-  if (ones_) matrix_[d_ * d_ - 1] += reg_b_;
-  if (!factor(d_, matrix_)) return false;
+  slope_ = uniform_ ? weight_.empty() ? 0.0 : weight_[0] : 1.0;
+  if (!correct_factor() && !make_factor()) return false;
   factored_ = true;
   return solve_again(grad, move);
 }
 
 bool NewtonSystem::solve_again(ConstVector grad, Vector move) {
   for (Index j = 0; j < d_; ++j) move[j] = -grad[j];
-  back_solve(d_, move);
+  factor_.solve(move);
   // one step of refinement on what the scaled factor left
-  scratch_.assign(grad.begin(), grad.end());
   const int n = static_cast<int>(d_), inc = 1;
-  const double minus = -1;
-  blas_.dsymv("U", &n, &minus, matrix_.data(), &n, move.data(), &inc, &minus, scratch_.data(), &inc);
-  back_solve(d_, scratch_);
+  const double minus = -1, slope = -slope_;
+  scratch_.assign(grad.begin(), grad.end());
+  blas_.dsymv("U", &n, &slope, sum_.data(), &n, move.data(), &inc, &minus, scratch_.data(), &inc);
+  for (Index j = 0; j < d_; ++j) scratch_[j] -= ridge_[j] * move[j];
+  if (factor_.corrected() && dot(scratch_, scratch_) > 1e-12 * dot(grad, grad))  // rounding: rows that left too much
+    return make_factor() && solve_again(grad, move);
+  factor_.solve(scratch_);
   for (Index j = 0; j < d_; ++j) move[j] += scratch_[j];
   return true;
 }
@@ -154,16 +159,18 @@ bool NewtonSystem::solve_woodbury(ConstVector grad, Vector move) {
   const ConstVector g = grad.first(p_);
   in_sum_.clear();
   sum_.clear();
-  matrix_.resize(static_cast<std::size_t>(k * k));
+  in_factor_.clear();
+  std::vector<double> matrix(static_cast<std::size_t>(k * k));
   std::vector<double> xg(k), ones(k, 1.0), full(problem_.n());
-  if (!passes_.cross(zone_, matrix_) || !passes_.scores(zone_, g, 0.0, xg)) return false;
+  if (!passes_.cross(zone_, matrix) || !passes_.scores(zone_, g, 0.0, xg)) return false;
   work_ += static_cast<double>(2 * k) / static_cast<double>(problem_.n());
-  for (Index i = 0; i < k; ++i) matrix_[i + i * k] += 1 / weight_[i];
+  std::vector<double> inverse(k);
+  for (Index i = 0; i < k; ++i) inverse[i] = 1 / weight_[i];
   double move_b = 0;
   if (k > 0) {
-    if (!factor(k, matrix_)) return false;
-    back_solve(k, xg);
-    if (ones_) back_solve(k, ones);
+    if (!factor_.make(k, matrix, 1.0, inverse)) return false;
+    factor_.solve(xg);
+    if (ones_) factor_.solve(ones);
   }
   if (ones_) {
     const double curvature = std::accumulate(ones.begin(), ones.end(), 0.0) + reg_b_;

@@ -3,7 +3,7 @@
 // Three ways, the cheapest that fits: the d × d matrix by Cholesky; k × k over the zone's rows by Woodbury; conjugate
 // gradients with a diagonal preconditioner. Columns are scaled to a unit diagonal inside, the problem stays as stated.
 // Where all slopes are equal (kinked losses) the sum Σ x̃x̃ᵀ is kept, and only rows that entered or left the zone are
-// read.
+// read; where they are few, the last factor is corrected instead of made anew.
 #pragma once
 
 #include <vector>
@@ -11,6 +11,7 @@
 #include "passes/passes.hpp"
 #include "problem/problem.hpp"
 #include "solvers/control.hpp"
+#include "solvers/newton_factor.hpp"
 
 namespace dualgap {
 
@@ -43,8 +44,8 @@ class NewtonSystem {
   bool solve_woodbury(ConstVector grad, Vector move);
   bool solve_conjugate(ConstVector grad, Vector move, double accuracy);
   bool multiply(ConstVector x, Vector out);
-  bool factor(Index size, const std::vector<double>& matrix);
-  void back_solve(Index size, Vector x) const;
+  bool make_factor();
+  bool correct_factor();
 
   const Problem& problem_;
   Passes& passes_;
@@ -62,7 +63,10 @@ class NewtonSystem {
   std::vector<double> sum_;   // Σ x̃x̃ᵀ over rows_in_sum_, or Σ slope x̃x̃ᵀ
   std::vector<char> in_sum_;  // by row
   Index sum_size_ = 0, sum_peak_ = 0;
-  std::vector<double> matrix_, factor_, scale_, scratch_;
+  Factor factor_;
+  std::vector<char> in_factor_;            // rows of the sum when it was factored
+  double slope_ = 1, factored_slope_ = 0;  // of all rows in the sum: H = slope·sum + diag(ridge)
+  std::vector<double> ridge_, scratch_;
   double work_ = 0;
   bool factored_ = false, exact_ = false;
 };

@@ -1,0 +1,78 @@
+#include "solvers/newton_factor.hpp"
+
+#include <cmath>
+
+#include "passes/blocks.hpp"
+#include "passes/passes.hpp"
+
+namespace dualgap {
+
+bool Factor::make(Index size, ConstVector a, double slope, ConstVector r) {
+  size_ = size;
+  small_.clear();
+  scale_.resize(size);
+  factor_.resize(static_cast<std::size_t>(size * size));
+  const auto diagonal = [&](Index j) { return slope * a[j + j * size] + r[j]; };
+  for (Index j = 0; j < size; ++j) scale_[j] = diagonal(j) > 0 ? 1 / std::sqrt(diagonal(j)) : 1.0;
+  const Blocks strips(size, 64);
+  for (double ridge = 1e-14; ridge < 1; ridge *= 100) {
+    team_.for_each(strips.count, [&](Index strip) {
+      for (Index j = strips.begin(strip); j < strips.end(strip); ++j) {
+        for (Index i = 0; i < j; ++i) factor_[i + j * size] = slope * a[i + j * size] * scale_[i] * scale_[j];
+        factor_[j + j * size] = diagonal(j) > 0 ? 1.0 + ridge : 1.0;
+      }
+    });
+    if (cholesky(size, factor_.data(), team_, blas_)) return true;
+    if (team_.interrupted()) return false;
+  }
+  return false;
+}
+
+bool Factor::correct(std::vector<double> columns, ConstVector signs) {
+  const Index k = static_cast<Index>(signs.size());
+  small_.clear();
+  if (k == 0) return true;
+  solved_ = columns;
+  const Blocks strips(k, 16);
+  team_.for_each(strips.count, [&](Index strip) {
+    back_solve(strips.end(strip) - strips.begin(strip), solved_.data() + strips.begin(strip) * size_);
+  });
+  small_.assign(static_cast<std::size_t>(k * k), 0.0);
+  for (Index j = 0; j < k; ++j) small_[j + j * k] = signs[j];
+  const int m = static_cast<int>(k), d = static_cast<int>(size_);
+  const double one = 1;
+  blas_.dgemm("T", "N", &m, &m, &d, &one, columns.data(), &d, solved_.data(), &d, &one, small_.data(), &m);
+  pivots_.resize(k);
+  int info = 0;
+  blas_.dgetrf(&m, &m, small_.data(), &m, pivots_.data(), &info);
+  if (info != 0) small_.clear();
+  return info == 0;
+}
+
+void Factor::back_solve(Index count, double* columns) const {
+  const auto scale = [&] {
+    for (Index k = 0; k < count; ++k)
+      for (Index j = 0; j < size_; ++j) columns[j + k * size_] *= scale_[j];
+  };
+  const int n = static_cast<int>(size_), m = static_cast<int>(count);
+  int info = 0;
+  scale();
+  blas_.dpotrs("U", &n, &m, factor_.data(), &n, columns, &n, &info);
+  scale();
+}
+
+void Factor::solve(Vector x) const {
+  const Index k = static_cast<Index>(corrected() ? pivots_.size() : 0);
+  std::vector<double> shares(k);  // (S + UᵀY)⁻¹ Yᵀx
+  for (Index i = 0; i < k; ++i)
+    for (Index j = 0; j < size_; ++j) shares[i] += solved_[j + i * size_] * x[j];
+  back_solve(1, x.data());
+  if (k == 0) return;
+  const int m = static_cast<int>(k), one = 1;
+  int info = 0;
+  blas_.dgetrs("N", &m, &one, small_.data(), &m, pivots_.data(), shares.data(), &m, &info);
+  for (Index i = 0; i < k; ++i)
+    for (Index j = 0; j < size_; ++j) x[j] -= shares[i] * solved_[j + i * size_];
+}
+
+}  // namespace dualgap

@@ -1,0 +1,203 @@
+// What Newton's method keeps of each row, and the loops over rows that need no data: β and its slope from the scores,
+// and their sums along a ray. Threaded in fixed blocks with ordered sums.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "base/team.hpp"
+#include "problem/problem.hpp"
+#include "simd/table.hpp"
+#include "solvers/newton_focus.hpp"
+
+namespace dualgap {
+
+template <class Loss>
+class NewtonRows {
+ public:
+  /// Sums over rows at the scores z + t·ray.
+  struct Sums {
+    double loss = 0, dual = 0, beta = 0, size = 0, along = 0, moved = 0;
+    void add(const Sums& s) {
+      loss += s.loss;
+      dual += s.dual;
+      beta += s.beta;
+      size += s.size;
+      along += s.along;
+      moved += s.moved;
+    }
+  };
+
+  /// The logistic loss costs transcendental functions: wide instructions take many margins at once.
+  static constexpr bool has_many = std::is_same_v<Loss, Logistic>;
+
+  NewtonRows(const Problem& problem, const Loss& loss, Team& team)
+      : focus(problem.n()), problem_(problem), loss_(loss), team_(team), n_(problem.n()) {
+    for (auto* values : {&z, &ray, &center, &beta, &slope, &combined}) values->assign(n_, 0.0);
+  }
+
+  std::vector<double> z, ray;        // scores, and their change along the move
+  std::vector<double> center, beta;  // β = step(center, z, q)
+  std::vector<double> slope;         // its derivative, zero outside the zone
+  std::vector<double> combined;      // the β whose Xᵀβ is known
+  double q = 0;                      // the smoothing
+  Focus focus;
+  Sums sums, resting;  // of all rows at the last scores; of the resting ones
+
+  /// The smoothed loss around the middle of the row's box, at its present score.
+  Step middle(Index i, double q) const {
+    const double y = problem_.y[i], c = problem_.cost(i);
+    const Interval box = loss_.box(y, c);
+    return loss_.prox(y, c, 0.5 * (box.low + box.high), z[i], q);
+  }
+
+  /// A q near the given one for which about this part of the rows is in the zone.
+  double q_for_zone(double q, double part) const {
+    const Index step = std::max<Index>(1, n_ / 4000);
+    const auto wide = [&](double candidate) {
+      Index inside = 0, count = 0;
+      for (Index i = 0; i < n_; i += step, ++count) inside += middle(i, candidate).slope > 0;
+      return static_cast<double>(inside) >= part * static_cast<double>(count);
+    };
+    if (wide(q))
+      for (int k = 0; k < 60 && wide(0.5 * q); ++k) q *= 0.5;
+    else
+      for (int k = 0; k < 60 && !wide(q); ++k) q *= 2;
+    return q;
+  }
+
+  /// max(4·scale/C, mean ‖x‖²): the first makes the smoothed loss as wide as the targets, the second keeps a huge C
+  /// from starting on a kink.
+  double first_q() const {
+    const Index step = std::max<Index>(1, n_ / 2000);
+    double squares = 0, targets = 0, costs = 0;
+    Index count = 0;
+    std::visit(
+        [&](const auto& rows) {
+          for (Index i = 0; i < n_; i += step, ++count) squares += squared_norm(rows, i);
+        },
+        problem_.rows);
+    for (Index i = 0; i < n_; ++i) {
+      targets += Loss::targets == Targets::sign ? 1.0 : std::abs(problem_.y[i]);
+      costs += problem_.cost(i);
+    }
+    const double mean_target = targets > 0 ? targets / static_cast<double>(n_) : 1.0;
+    return std::max({4 * mean_target * static_cast<double>(n_) / costs, squares / static_cast<double>(count), 1e-300});
+  }
+
+  /// β, slope and the sums at z + t·ray.
+  void evaluate(double t) {
+    std::vector<Sums> parts(static_cast<std::size_t>(focus.blocks().count));
+    team_.for_each(focus.blocks().count, [&](Index k) { parts[k] = evaluate_block(k, t); });
+    sums = resting;
+    for (const Sums& part : parts) sums.add(part);
+  }
+
+  /// The watched rows for which f(i, sums) is true, in order, and the blocks' sums; f runs on every thread.
+  template <class F>
+  std::vector<std::uint32_t> where(Sums& sums, F f) {
+    std::vector<std::vector<std::uint32_t>> lists(static_cast<std::size_t>(focus.blocks().count));
+    std::vector<Sums> parts(lists.size());
+    team_.for_each(focus.blocks().count, [&](Index k) {
+      std::vector<std::uint32_t>& list = lists[k];
+      list.resize(static_cast<std::size_t>(focus.blocks().end(k) - focus.blocks().begin(k)));
+      std::size_t count = 0;
+      focus.each(k, [&](Index i) {
+        list[count] = static_cast<std::uint32_t>(i);
+        count += f(i, parts[k]);  // without a branch: who is in is chance
+      });
+      list.resize(count);
+    });
+    std::vector<std::uint32_t> all;
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+      all.insert(all.end(), lists[k].begin(), lists[k].end());
+      sums.add(parts[k]);
+    }
+    return all;
+  }
+
+  /// The losses' part of the slope along the ray, −Σ β ray at z + t·ray, over the watched rows.
+  double pull(double t) const {
+    std::vector<double> parts(static_cast<std::size_t>(focus.blocks().count));
+    team_.for_each(focus.blocks().count, [&](Index k) {
+      double s = 0;
+      if constexpr (has_many)
+        for_many(k, t, [&](Index i, double, double, double share) {
+          s -= problem_.y[i] * problem_.cost(i) * share * ray[i];
+        });
+      else
+        focus.each(k, [&](Index i) {
+          s -= loss_.prox(problem_.y[i], problem_.cost(i), center[i], z[i] + t * ray[i], q).beta * ray[i];
+        });
+      parts[k] = s;
+    });
+    return std::accumulate(parts.begin(), parts.end(), 0.0);
+  }
+
+  /// Σβ = 0 by the rows that are free to move, in proportion to their slopes.
+  void onto_zero_sum(std::vector<double>& target) const {
+    const double slopes = std::accumulate(slope.begin(), slope.end(), 0.0);
+    if (!(slopes > 0)) return;
+    for (Index i = 0; i < n_; ++i)
+      if (slope[i] > 0)
+        target[i] = loss_.box(problem_.y[i], problem_.cost(i)).clip(target[i] - sums.beta * slope[i] / slopes);
+  }
+
+ private:
+  static constexpr Index batch = 256;
+
+  /// f(i, score, ℓ, share) for the rows of a block at z + t·ray, many at a time.
+  template <class F>
+  void for_many(Index block, double t, F f) const {
+    const Index begin = focus.blocks().begin(block), end = focus.blocks().end(block);
+    double margin[batch], value[batch], share[batch];
+    for (Index first = begin; first < end; first += batch) {
+      const Index count = std::min(batch, end - first);
+      for (Index k = 0; k < count; ++k) margin[k] = problem_.y[first + k] * (z[first + k] + t * ray[first + k]);
+      simd::active().logistic(margin, value, share, count);
+      for (Index k = 0; k < count; ++k) f(first + k, problem_.y[first + k] * margin[k], value[k], share[k]);
+    }
+  }
+
+  Sums evaluate_block(Index block, double t) {
+    Sums s;
+    if constexpr (has_many) {
+      for_many(block, t, [&](Index i, double score, double value, double share) {
+        const double c = problem_.cost(i);
+        beta[i] = problem_.y[i] * c * share;
+        slope[i] = c * share * (1 - share);
+        s.loss += c * value;
+        s.dual += c * value + beta[i] * score;
+        s.beta += beta[i];
+        s.size += std::abs(beta[i]);
+        s.along += beta[i] * ray[i];
+      });
+      return s;
+    }
+    focus.each(block, [&](Index i) {
+      const double y = problem_.y[i], c = problem_.cost(i), score = z[i] + t * ray[i];
+      const Step step = loss_.prox(y, c, center[i], score, q);
+      const double value = c > 0 ? c * loss_.value(y, score) : 0.0;
+      beta[i] = step.beta;
+      slope[i] = step.slope;
+      s.loss += value;
+      s.dual += Loss::smooth && q == 0 ? value + step.beta * score  // Fenchel–Young is tight there
+                                       : loss_.dual(y, c, step.beta);
+      s.beta += step.beta;
+      s.size += std::abs(step.beta);
+      s.along += step.beta * ray[i];
+      s.moved += ray[i] * ray[i];
+    });
+    return s;
+  }
+
+  const Problem& problem_;
+  const Loss& loss_;
+  Team& team_;
+  const Index n_;
+};
+
+}  // namespace dualgap

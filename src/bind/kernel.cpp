@@ -49,17 +49,18 @@ KernelProblem::Task task_from(const std::string& name) {
 
 void make_kernel_problem(BoundKernelProblem* self, const nb::object& matrix, const Ids& ids, const Kernel& kernel,
                          const InVector& y, const std::optional<InVector>& weight, double C, const std::string& task,
-                         const std::string& loss, double parameter, double total) {
+                         const std::string& loss, double parameter, double total, const nb::object& shared) {
   const auto made = make_loss(loss, parameter);
   if (!made) throw InvalidData("Unknown loss '" + loss + "'.");
   nb::list keep;
   keep.append(matrix);
   keep.append(nb::cast(y));
+  keep.append(shared);
   if (weight) keep.append(nb::cast(*weight));
-  new (self)
-      BoundKernelProblem{{nb::cast<const Matrix&>(matrix).rows, Places(ids.data(), ids.data() + ids.size()), kernel,
-                          &scipy_blas(), view(y), weight ? weight->data() : nullptr, C, task_from(task), *made, total},
-                         keep};
+  new (self) BoundKernelProblem{{nb::cast<const Matrix&>(matrix).rows, Places(ids.data(), ids.data() + ids.size()),
+                                 kernel, &scipy_blas(), view(y), weight ? weight->data() : nullptr, C, task_from(task),
+                                 *made, total, shared.is_none() ? nullptr : nb::cast<SharedRows*>(shared)},
+                                keep};
 }
 
 KernelProblem linear_kernel(const Problem& problem) {
@@ -163,10 +164,20 @@ void bind_kernel(nb::module_& m) {
             new (self) Kernel(make_kernel(name, gamma, coef0, degree));
           },
           nb::arg("name"), nb::arg("gamma"), nb::arg("coef0"), nb::arg("degree"));
+  nb::class_<SharedRows>(m, "SharedRows")
+      .def(
+          "__init__",
+          [](SharedRows* self, const Ids& class_of, double bytes) {
+            new (self) SharedRows({class_of.data(), class_of.size()}, bytes);
+          },
+          nb::arg("class_of"), nb::arg("bytes"))
+      .def_prop_ro("made", [](const SharedRows& s) { return s.tally().made; })
+      .def_prop_ro("taken", [](const SharedRows& s) { return s.tally().taken; })
+      .def_prop_ro("most_bytes", [](const SharedRows& s) { return s.tally().most_bytes; });
   nb::class_<BoundKernelProblem>(m, "KernelProblem")
       .def("__init__", &make_kernel_problem, nb::arg("matrix"), nb::arg("ids"), nb::arg("kernel"), nb::arg("y"),
            nb::arg("weight").none(), nb::arg("C"), nb::arg("task"), nb::arg("loss"), nb::arg("parameter"),
-           nb::arg("total"));
+           nb::arg("total"), nb::arg("shared").none() = nb::none());
   m.def("judge_kernel", &judged, nb::arg("problem"), nb::arg("beta"), nb::arg("threads"), nb::arg("b").none());
   m.def("kernel_scores", &scores, nb::arg("rows"), nb::arg("support"), nb::arg("support_ids"), nb::arg("kernel"),
         nb::arg("coef"), nb::arg("ranges"), nb::arg("threads"));

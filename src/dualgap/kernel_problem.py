@@ -77,15 +77,16 @@ class KernelProblem(Problem):
         parameter: float = 0.0,
         sample_weight: Any = None,
         total: float = 0.0,
+        shared: Any = None,
     ) -> KernelProblem:
-        """A task over some of the rows: what the estimators solve."""
+        """A task over some of the rows: what the estimators solve. ``shared``: the core's ``SharedRows``."""
         problem = object.__new__(cls)
         problem._begin(None, rows, kernel, np.ascontiguousarray(ids, dtype=np.uint32))
         problem.loss = loss if task == "loss" else task
         problem.loss_parameters = {}
         problem._parameter = parameter
         problem.y = np.ascontiguousarray(y, dtype=np.float64)
-        problem._end(task, C, sample_weight, total)
+        problem._end(task, C, sample_weight, total, shared)
         return problem
 
     def _rows_of(self, X: Any, kernel: Any, gamma: Any, coef0: float, degree: int) -> None:
@@ -99,14 +100,14 @@ class KernelProblem(Problem):
         self.X, self._matrix, self.kernel, self._ids = X, rows, kernel, ids
         self.intercept, self.intercept_scaling = "free", 1.0
 
-    def _end(self, task: str, C: float, sample_weight: Any, total: float) -> None:
+    def _end(self, task: str, C: float, sample_weight: Any, total: float, shared: Any = None) -> None:
         self.task, self.C = task, _positive("C", C)
         self.sample_weight = None if sample_weight is None else as_vector(sample_weight, "sample_weight", self.n_rows)
         self._check_weight()
         loss = self.loss if task == "loss" else "hinge"
         self._core: Any = _core.KernelProblem(
             self._matrix, self._ids, self.kernel.core, self.y, self.sample_weight, self.C, task, loss, self._parameter,
-            total,
+            total, shared,
         )  # fmt: skip
 
     @property

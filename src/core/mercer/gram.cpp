@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
 
 namespace dualgap {
 
@@ -16,8 +17,8 @@ Index stride_for(Index n, Index value_bytes) {
 }  // namespace
 
 template <class T>
-Gram<T>::Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budget, Team& team)
-    : rows_(rows), ids_(std::move(ids)), kernel_(kernel), team_(team) {
+Gram<T>::Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budget, Team& team, SharedRows* shared)
+    : rows_(rows), ids_(std::move(ids)), kernel_(kernel), team_(team), shared_(shared) {
   const Index n = size();
   diagonal_.resize(n);
   slot_of_.assign(n, -1);
@@ -39,22 +40,9 @@ Gram<T>::Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budg
   layout_ = layout_for(kernel_, rows_);
   shift_ = common_shift(kernel_, rows_, layout_);
   stale_ = !all_.pack(rows_, ids_.data(), n, layout_, shift_, team_, Patience::may_leave);
+  row_work_ = 16 + (layout_ == Layout::dense ? all_.cols : all_.starts.back() / n);
+  if (shared && row_work_ >= worth_sharing && std::is_same_v<T, float>) classes_ = shared->ranges(ids_);
   for (Index k = 0; k < n; ++k) diagonal_[k] = kernel_.of_itself(static_cast<double>(all_.norms[k]));
-}
-
-template <class T>
-void Gram<T>::unlink(std::int32_t s) {
-  Slot& slot = slots_[s];
-  (slot.older >= 0 ? slots_[slot.older].newer : oldest_) = slot.newer;
-  (slot.newer >= 0 ? slots_[slot.newer].older : newest_) = slot.older;
-}
-
-template <class T>
-void Gram<T>::to_front(std::int32_t s) {
-  slots_[s].older = newest_;
-  slots_[s].newer = -1;
-  (newest_ >= 0 ? slots_[newest_].newer : oldest_) = s;
-  newest_ = s;
 }
 
 template <class T>
@@ -74,22 +62,23 @@ std::int32_t Gram<T>::slot_for(std::uint32_t position) {
   std::int32_t s = slot_of_[position];
   if (s < 0) {
     const bool full = static_cast<Index>(slots_.size()) >= capacity_;
-    if (full && oldest_ >= 0 && slots_[oldest_].request != request_) {
-      s = oldest_;
+    if (full && order_.oldest() >= 0 && slots_[order_.oldest()].request != request_) {
+      s = order_.oldest();
       slot_of_[slots_[s].owner] = -1;
       slots_[s].length = 0;
-      unlink(s);
+      order_.use(s);
     } else {
       T* values = new_row();
       s = static_cast<std::int32_t>(slots_.size());
       slots_.emplace_back().values = values;
+      order_.resize(s + 1);
+      order_.add(s);
     }
     slots_[s].owner = static_cast<std::int32_t>(position);
     slot_of_[position] = s;
   } else {
-    unlink(s);
+    order_.use(s);
   }
-  to_front(s);
   slots_[s].request = request_;
   return s;
 }
@@ -107,8 +96,9 @@ bool Gram<T>::fetch(std::span<const std::uint32_t> positions, Index cols, std::v
     out[k] = slot.values;
   }
   for (const auto& [from, places] : missing) {
-    const bool made =
-        kernel_.shape == Kernel::Shape::precomputed ? make_precomputed(places, from, cols) : make(places, from, cols);
+    const bool made = kernel_.shape == Kernel::Shape::precomputed ? make_precomputed(places, from, cols)
+                      : classes_.empty()                          ? make(places, from, cols)
+                                                                  : make_or_share(places);
     if (!made) return false;
     for (const std::uint32_t position : places) slots_[slot_of_[position]].length = cols;
   }
@@ -117,11 +107,11 @@ bool Gram<T>::fetch(std::span<const std::uint32_t> positions, Index cols, std::v
 
 template <class T>
 bool Gram<T>::make(const Places& positions, Index from, Index to) {
+  if (positions.empty() || from == to) return true;
   if (stale_) stale_ = !all_.pack(rows_, ids_.data(), size(), layout_, shift_, team_, Patience::may_leave);
   if (stale_) return false;
-  const Index row_work = layout_ == Layout::dense ? all_.cols + 16 : 16 + all_.starts.back() / size();
   const Index at_once = Left<T>::at_once(layout_, all_.cols), wide = Right<T>::width;
-  const Index columns_at_once = std::clamp<Index>(block_work / (at_once * row_work) / wide * wide, wide, 512);
+  const Index columns_at_once = std::clamp<Index>(block_work / (at_once * row_work_) / wide * wide, wide, 512);
   const Index begin = from / wide * wide, blocks = (to - begin + columns_at_once - 1) / columns_at_once;
   for (Index row = 0; row < static_cast<Index>(positions.size()); row += at_once) {
     const Index count = std::min<Index>(at_once, static_cast<Index>(positions.size()) - row);
@@ -131,14 +121,37 @@ bool Gram<T>::make(const Places& positions, Index from, Index to) {
       kernel_block(kernel_, left_, all_, at, std::min(columns_at_once, to - at),
                    [&](Index k) { return slots_[slot_of_[positions[row + k]]].values + at; });
     };
-    const bool together = (to - begin) * count * row_work > worth_threads;
+    const bool together = (to - begin) * count * row_work_ > worth_threads;
     bool left = false;
     if (together) left = !team_.try_each(blocks, work_on);
     for (Index b = 0; b < blocks && !together; ++b) work_on(b);
-    if (left || (!together && row_work * count * to > worth_threads / 8 && team_.between && team_.between()))
+    if (left || (!together && row_work_ * count * to > worth_threads / 8 && team_.between && team_.between()))
       return false;
   }
   return true;
+}
+
+/// Whole rows, of which no position has moved yet: the part over their own class is taken from those who made it
+/// before, or left for others.
+template <class T>
+bool Gram<T>::make_or_share(const Places& positions) {
+  if constexpr (std::is_same_v<T, float>) {
+    Places fresh;
+    std::vector<Places> found(classes_.size());
+    const auto class_of = [&](std::uint32_t at) {
+      const auto after = [](Index place, const SharedRows::Range& range) { return place < range.end; };
+      return std::upper_bound(classes_.begin(), classes_.end(), static_cast<Index>(at), after) - classes_.begin();
+    };
+    const auto own_part = [&](std::uint32_t at) { return slots_[slot_of_[at]].values + classes_[class_of(at)].begin; };
+    for (const std::uint32_t at : positions)
+      (shared_->read(ids_[at], own_part(at)) ? found[class_of(at)] : fresh).push_back(at);
+    for (std::size_t k = 0; k < found.size(); ++k)
+      if (!make(found[k], 0, classes_[k].begin) || !make(found[k], classes_[k].end, size())) return false;
+    if (!make(fresh, 0, size())) return false;
+    for (const std::uint32_t at : fresh) shared_->keep(ids_[at], own_part(at));
+    return true;
+  }
+  return make(positions, 0, size());
 }
 
 template <class T>
@@ -178,7 +191,9 @@ void Gram<T>::swap(std::span<const std::pair<std::uint32_t, std::uint32_t>> pair
     for (const std::uint32_t at : {a, b})
       if (slot_of_[at] >= 0) slots_[slot_of_[at]].owner = static_cast<std::int32_t>(at);
   }
-  stale_ = stale_ || !pairs.empty();
+  if (pairs.empty()) return;
+  stale_ = true;
+  classes_.clear();
 }
 
 template class Gram<float>;

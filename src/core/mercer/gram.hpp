@@ -10,16 +10,16 @@
 
 #include "base/team.hpp"
 #include "mercer/pack.hpp"
+#include "mercer/shared_rows.hpp"
 
 namespace dualgap {
-
-using Places = std::vector<std::uint32_t>;
 
 template <class T>
 class Gram {
  public:
-  /// `team.between` is asked between pieces of work; true: the request is given up.
-  Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budget, Team& team);
+  /// `team.between` is asked between pieces of work; true: the request is given up. `shared` (or nullptr) is where
+  /// other problems over the same rows leave what this one needs too.
+  Gram(const AnyRows& rows, Places ids, const Kernel& kernel, double budget, Team& team, SharedRows* shared);
 
   Index size() const { return static_cast<Index>(ids_.size()); }
   /// k(x, x) at every position.
@@ -35,7 +35,7 @@ class Gram {
   const T* find(Index position, Index cols) {
     if (!holds(position, cols)) return nullptr;
     const std::int32_t s = slot_of_[position];
-    if (s != newest_) unlink(s), to_front(s);
+    order_.use(s);
     return slots_[s].values;
   }
   /// Pointers to the rows at these (different) positions, at most `capacity` of them, of which the first `cols` columns
@@ -47,24 +47,26 @@ class Gram {
  private:
   struct Slot {
     T* values = nullptr;
-    std::int32_t owner = -1, older = -1, newer = -1;
+    std::int32_t owner = -1;
     std::uint64_t request = 0;
     Index length = 0;
   };
   static constexpr Index block_work = 1 << 28;     // products between two looks for Ctrl-C: some ten milliseconds
   static constexpr Index worth_threads = 6000000;  // products and functions: some tenths of a millisecond
+  static constexpr Index worth_sharing = 100;  // products and functions: a value that is cheaper is made, not copied
 
   std::int32_t slot_for(std::uint32_t position);
   T* new_row();
-  void unlink(std::int32_t s);
-  void to_front(std::int32_t s);
   bool make(const Places& positions, Index from, Index to);
+  bool make_or_share(const Places& positions);
   bool make_precomputed(const Places& positions, Index from, Index to);
 
   const AnyRows& rows_;
   Places ids_;
   Kernel kernel_;
   Team& team_;
+  SharedRows* shared_;
+  std::vector<SharedRows::Range> classes_;  // that can be shared: positions are as they were at first
   Layout layout_;
   std::vector<double> shift_;
   Right<T> all_;
@@ -73,9 +75,10 @@ class Gram {
   std::vector<Slot> slots_;
   std::vector<Buffer<T>> chunks_;
   std::vector<std::int32_t> slot_of_;
+  Index row_work_ = 0;                  // what a value costs
   Index capacity_, stride_, room_ = 0;  // rows that the last chunk still has
   T* next_row_ = nullptr;
-  std::int32_t oldest_ = -1, newest_ = -1;
+  LastUsed order_;  // of the slots
   std::uint64_t request_ = 0;
   bool stale_ = false;  // positions were swapped since the rows were packed
 };

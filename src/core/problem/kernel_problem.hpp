@@ -27,8 +27,9 @@ struct KernelProblem {
   const double* weight;  // nullptr: all ones
   double C;
   Task task;
-  AnyLoss loss;  // task loss
-  double total;  // t of the other tasks
+  AnyLoss loss;                  // task loss
+  double total;                  // t of the other tasks
+  SharedRows* shared = nullptr;  // kernel values in common with other problems over the same rows; for solvers alone
 
   Index n() const { return static_cast<Index>(ids.size()); }
   double cost(Index i) const { return weight ? C * weight[i] : C; }

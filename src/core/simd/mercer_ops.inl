@@ -108,10 +108,14 @@ template <class T, class F>
 inline void over_panels(T* out, Int ld, const T* left, Int rows, const T* panels, Int count, Int cols, F f) {
   constexpr int R = WIDTH == 8 ? 8 : WIDTH == 4 ? 2 : 1;  // what the registers hold
   constexpr Int wide = panel_bytes / sizeof(T);
+  constexpr int half = R == 8 ? 4 : R;
   Int r = 0;
   for (; r + R <= rows; r += R)
     for (Int m = 0; m < count; ++m)
       block_of<T, R, 1>(out + r * ld + m * wide, ld, left + r * cols, panels + m * cols * wide, cols, f);
+  for (; r + half <= rows; r += half)
+    for (Int m = 0; m < count; ++m)
+      block_of<T, half, 1>(out + r * ld + m * wide, ld, left + r * cols, panels + m * cols * wide, cols, f);
   constexpr int M = WIDTH == 8 ? 4 : 1;
   for (; r < rows; ++r) {
     Int m = 0;

@@ -85,7 +85,7 @@ Pairs<T>::Pairs(const KernelProblem& problem, const Court& court, const PairOpti
       court_(court),
       options_(options),
       control_(control),
-      gram_(problem.rows, problem.ids, problem.kernel, options.cache_bytes, control.team) {
+      gram_(problem.rows, problem.ids, problem.kernel, options.cache_bytes, control.team, problem.shared) {
   program();
 }
 

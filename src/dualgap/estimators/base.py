@@ -80,9 +80,19 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
         return "auto" if self.solver in THEIR_SOLVERS else str(self.solver)
 
     def _solved(
-        self, problems: Sequence[Callable[[], Any]], X: Any, entries: int, started: float, watch: Watch | None
+        self,
+        problems: Sequence[Callable[[], Any]],
+        X: Any,
+        entries: int,
+        started: float,
+        watch: Watch | None = None,
+        at_once: int | None = None,
+        **options: Any,
     ) -> list[Result]:
-        """The results of all problems on X, each made when its turn comes; the same bits for every n_jobs."""
+        """The results of all problems on X, each made when its turn comes; the same bits for every n_jobs.
+
+        ``at_once``: how many may be solved at the same time, where memory is a limit; ``options``: the solver's own.
+        """
         count = len(problems)
         earlier = getattr(self, "_results", ()) if self.warm_start else ()
         common = {
@@ -92,9 +102,11 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
             "trace": self.trace,
             "verbose": int(self.verbose),
             **self._solver_options(),
+            **options,
         }
-        workers = workers_for(self.n_jobs, count, entries) if count > 1 and watch is None else 1
-        threads = self.n_jobs if count == 1 or watch is not None else max(1, workers // count)
+        jobs = workers_for(self.n_jobs, count, entries) if count > 1 and watch is None else 1
+        workers = jobs if at_once is None else min(jobs, at_once)
+        threads = self.n_jobs if count == 1 or watch is not None else max(1, jobs // workers)
         rounds = -(-count // workers)
 
         def one(k: int) -> Result:

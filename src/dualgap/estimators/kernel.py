@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,7 +16,8 @@ from dualgap.config import available_threads
 from dualgap.data import Array, as_matrix
 from dualgap.errors import InvalidData
 from dualgap.estimators.base import CertifiedEstimator
-from dualgap.kernels import KERNELS, Kernel, kernel_rows, make_kernel
+from dualgap.kernel_problem import KernelProblem
+from dualgap.kernels import KERNELS, kernel_rows, make_kernel
 from dualgap.result import Status
 
 SMALL = 20_000_000  # products below which one thread predicts
@@ -37,9 +40,12 @@ class KernelEstimator(CertifiedEstimator):
     }
     random_state: Any = None
 
+    def _set(self, parameters: dict[str, Any]) -> None:
+        """Every parameter to the attribute of its name: all that scikit-learn lets a constructor do."""
+        self.__dict__.update((name, value) for name, value in parameters.items() if name != "self")
+
     def _solver_options(self) -> dict[str, Any]:
-        share = max(1, getattr(self, "_at_once", 1))
-        return {"cache_size": float(self.cache_size) / share, "shrinking": bool(self.shrinking)}
+        return {"cache_size": float(self.cache_size), "shrinking": bool(self.shrinking)}
 
     def _solver_name(self) -> str:
         return "smo" if self.solver == "auto" else str(self.solver)
@@ -62,8 +68,8 @@ class KernelEstimator(CertifiedEstimator):
             raise InvalidData("Invalid input - all samples have zero or negative weights.")
         return X, y, sample_weight
 
-    def _prepare(self, X: Any, weight: Array | None) -> tuple[Any, Kernel]:
-        """The core's rows and the kernel; both are needed again for scores."""
+    def _prepare(self, X: Any, weight: Array | None) -> Callable[..., KernelProblem]:
+        """Keeps the kernel, which scores need again; returns what makes a problem over some of the rows."""
         if not callable(self.kernel):
             as_matrix(X)  # finite, before anything is computed from it
         kernel = make_kernel(self.kernel, X, self.gamma, self.coef0, self.degree, weight)
@@ -72,7 +78,7 @@ class KernelEstimator(CertifiedEstimator):
         self._fit_X: Any = X if kernel.function else None
         self._sparse = hasattr(X, "tocsr")
         self.shape_fit_ = X.shape
-        return kernel_rows(kernel, X), kernel
+        return partial(KernelProblem.over, kernel_rows(kernel, X), kernel)
 
     def _keep_support(self, X: Any, support: Any, dual_coef: Array) -> None:
         """``support_``, ``support_vectors_`` and ``dual_coef_`` (a row an output)."""
@@ -135,14 +141,21 @@ class KernelEstimator(CertifiedEstimator):
             return 1 if work < SMALL else available_threads()
         return int(self.n_jobs) if self.n_jobs > 0 else max(1, available_threads() + 1 + int(self.n_jobs))
 
-    def _single(self, problem: Any, X: Any, started: float) -> Any:
-        """One problem, solved and kept."""
-        results = self._solved([lambda: problem], X, problem.work, started, None)
+    def _fit_one(self, problem: KernelProblem, X: Any, started: float) -> Any:
+        """One problem over all rows, solved and kept: the result."""
+        results = self._solved([lambda: problem], X, problem.work, started)
         self._keep(results)
         result = results[0]
         self.fit_status_ = int(result.status != Status.optimal)
         self.n_iter_: Any = max(1, result.n_iter)
+        self._keep_support(X, result.support, result.dual[result.support][None, :])
+        self._n_support = [len(self.support_)]
         return result
+
+    def _single_scores(self, X: Any) -> Array:
+        """Σ coef k(x, support row) where there is one output."""
+        check_is_fitted(self)
+        return np.asarray(self._scores(X, [(0, len(self.support_))])[:, 0])
 
     @property
     def n_support_(self) -> Any:

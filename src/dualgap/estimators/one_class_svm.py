@@ -9,13 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from dualgap.data import Array
 from dualgap.errors import InvalidData
 from dualgap.estimators.kernel import KernelEstimator
 from dualgap.estimators.transfer import to_svm
-from dualgap.kernel_problem import KernelProblem
 
 BORDER = 1e-7  # support vectors lie on the border but for rounding: with this much room they are inside
 
@@ -41,15 +39,11 @@ class KernelOutlierDetector(OutlierMixin, KernelEstimator):  # type: ignore[misc
         """
         started = time.perf_counter()
         X, _, sample_weight = self._checked(X, None, sample_weight, numeric=None)
-        rows, kernel = self._prepare(X, sample_weight)
-        ids = np.arange(rows.rows)
-        result = self._single(self._problem(rows, kernel, ids, sample_weight), X, started)
-        self._keep_support(X, result.support, result.dual[result.support][None, :])
-        self._n_support = [len(self.support_)]
-        self._finish(result)
+        over = self._prepare(X, sample_weight)
+        self._finish(self._fit_one(self._problem(over, np.arange(X.shape[0]), sample_weight), X, started))
         return self
 
-    def _problem(self, rows: Any, kernel: Any, ids: Any, weight: Array | None) -> KernelProblem:
+    def _problem(self, over: Any, ids: Any, weight: Array | None) -> Any:
         raise AssertionError("a detector states its problem")
 
     def _finish(self, result: Any) -> None:
@@ -62,8 +56,7 @@ class KernelOutlierDetector(OutlierMixin, KernelEstimator):  # type: ignore[misc
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples_at_fit)
         """
-        check_is_fitted(self)
-        return np.asarray(self._scores(X, [(0, len(self.support_))])[:, 0])
+        return self._single_scores(X)
 
     def decision_function(self, X: Any) -> Array:
         """The score less ``offset_``: positive inside, negative outside.
@@ -141,27 +134,11 @@ class OneClassSVM(KernelOutlierDetector):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.nu = nu
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.solver = solver
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
-    def _problem(self, rows: Any, kernel: Any, ids: Any, weight: Array | None) -> KernelProblem:
+    def _problem(self, over: Any, ids: Any, weight: Array | None) -> Any:
         mass = len(ids) if weight is None else float(weight.sum())
-        return KernelProblem.over(
-            rows, kernel, ids, np.zeros(len(ids)), task="one_class", sample_weight=weight, total=self.nu * mass
-        )
+        return over(ids, np.zeros(len(ids)), task="one_class", sample_weight=weight, total=self.nu * mass)
 
     def _finish(self, result: Any) -> None:
         self.offset_ = result.threshold - BORDER * abs(result.threshold)
@@ -243,31 +220,14 @@ class SVDD(KernelOutlierDetector):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.C = C
-        self.nu = nu
-        self.tol = tol
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.solver = solver
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
-    def _problem(self, rows: Any, kernel: Any, ids: Any, weight: Array | None) -> KernelProblem:
+    def _problem(self, over: Any, ids: Any, weight: Array | None) -> Any:
         mass = len(ids) if weight is None else float(weight.sum())
         asked = 1.0 / (self.nu * mass) if self.C is None else float(self.C)
         self._is_point = asked * mass < 1
         cost = max(asked, (1 + 1e-12) / mass)  # below 1/n every α is at its bound: the mean
-        return KernelProblem.over(
-            rows, kernel, ids, np.zeros(len(ids)), task="svdd", C=cost, sample_weight=weight, total=1.0
-        )
+        return over(ids, np.zeros(len(ids)), task="svdd", C=cost, sample_weight=weight, total=1.0)
 
     def _finish(self, result: Any) -> None:
         self.radius2_ = 0.0 if self._is_point else result.threshold

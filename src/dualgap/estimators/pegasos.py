@@ -148,9 +148,9 @@ class PegasosClassifier(LinearClassifier):
         self.C_ = 1 / (self.alpha * max(rows, np.finfo(float).tiny))
         return self.C_
 
-    def _solved(self, problems: Any, X: Any, entries: int, started: float, watch: Any) -> list[Result]:
+    def _solved(self, problems: Any, X: Any, entries: int, *others: Any, **options: Any) -> list[Result]:
         self._exact = entries <= TINY
-        return super()._solved(problems, X, entries, started, watch)
+        return super()._solved(problems, X, entries, *others, **options)
 
     def _solver_name(self) -> str:
         return "auto" if self._exact else "pegasos"

@@ -15,14 +15,31 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
+from dualgap import _core
 from dualgap.data import Array
 from dualgap.errors import InvalidData
 from dualgap.estimators.kernel import KernelEstimator
 from dualgap.estimators.labels import class_factors, encode, row_weights
 from dualgap.estimators.transfer import to_svm
-from dualgap.kernel_problem import KernelProblem
 from dualgap.result import Status
-from dualgap.together import workers_for
+
+
+def cache_shares(megabytes: float, sizes: list[int]) -> tuple[float, float, int]:
+    """How the problems of every two classes of these sizes share a cache of kernel rows.
+
+    Megabytes for what they have in common, megabytes for each, and how many may run at the same time so that all of it
+    stays within the cache. No share depends on the number of threads, so no model does.
+
+    >>> from dualgap.estimators.svc import cache_shares
+    >>> [round(share, 2) for share in cache_shares(200.0, [1000, 1000, 1000])]
+    [11.44, 15.5, 12]
+    >>> cache_shares(1.0, [1000, 1000, 1000])
+    (0.25, 0.375, 2)
+    """
+    common = min(sum(4.0 * size * size for size in sizes) / 2**20, megabytes / 4)
+    largest = sum(sorted(sizes)[-2:])
+    each = min(4.0 * largest * (largest + 32) / 2**20, (megabytes - common) / 2)
+    return common, each, int((megabytes - common) / each)
 
 
 class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
@@ -64,31 +81,33 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         factors = class_factors(self.class_weight, self.classes_, codes, y, sample_weight)
         self.class_weight_ = np.ones(len(self.classes_)) if factors is None else factors
         weights = row_weights(None if factors is None else factors[codes], sample_weight)
-        rows, kernel = self._prepare(X, sample_weight)
+        over = self._prepare(X, sample_weight)
         members = [np.flatnonzero(codes == k) for k in range(len(self.classes_))]
-        two = len(members) == 2
-        pairs = [(1, 0)] if two else list(combinations(range(len(members)), 2))
-        sizes = [len(members[i]) + len(members[j]) for i, j in pairs]
-        work = max(size * size for size in sizes)
-        self._at_once = workers_for(self.n_jobs, len(pairs), work) if len(pairs) > 1 else 1
-        problems = [partial(self._problem, rows, kernel, members[i], members[j], weights) for i, j in pairs]
-        results = self._solved(problems, X, work, started, None)
+        pairs = [(1, 0)] if len(members) == 2 else list(combinations(range(len(members)), 2))
+        work = max(len(members[i]) + len(members[j]) for i, j in pairs) ** 2
+        room: dict[str, Any] = {}
+        if len(pairs) > 1:
+            common, each, at_once = cache_shares(float(self.cache_size), [len(rows) for rows in members])
+            over = partial(over, shared=_core.SharedRows(codes.astype(np.uint32), common * 2**20))
+            room = {"cache_size": each, "at_once": at_once}
+        problems = [partial(self._problem, over, members[i], members[j], weights) for i, j in pairs]
+        results = self._solved(problems, X, work, started, **room)
         self._keep(results)
         self._assemble(X, members, pairs, results)
         self.fit_status_ = int(any(result.status != Status.optimal for result in results))
         self.n_iter_ = np.array([max(1, result.n_iter) for result in results], dtype=np.int32)
         return self
 
-    def _problem(self, rows: Any, kernel: Any, positive: Any, negative: Any, weights: Array | None) -> KernelProblem:
+    def _problem(self, over: Any, positive: Any, negative: Any, weights: Array | None) -> Any:
         """The rows of one class against those of another."""
         ids = np.concatenate([positive, negative])
         y = np.repeat([1.0, -1.0], [len(positive), len(negative)])
         weight = None if weights is None else weights[ids]
         if weight is not None and not (weight[y > 0].any() and weight[y < 0].any()):
             raise InvalidData("Invalid input - all samples of a class have zero weight; drop that class.")
-        return self._pair(rows, kernel, ids, y, weight)
+        return self._pair(over, ids, y, weight)
 
-    def _pair(self, rows: Any, kernel: Any, ids: Any, y: Array, weight: Array | None) -> KernelProblem:
+    def _pair(self, over: Any, ids: Any, y: Array, weight: Array | None) -> Any:
         raise AssertionError("a classifier states its problem")
 
     def _scale(self, result: Any) -> float:
@@ -200,7 +219,8 @@ class SVC(KernelClassifier):
     tol : float, default=1e-3
         The relative duality gap, (primal − dual) / max(|primal|, |dual|), at which a pair is done.
     cache_size : float, default=200
-        Megabytes of kernel rows kept. Beside them a fit holds a float32 copy of X, 120 bytes a row and 48 MB of blocks.
+        Megabytes of kernel rows kept, over all pairs of classes. Beside them a fit holds a float32 copy of X, 140 bytes
+        a row and 48 MB of blocks.
     verbose : bool, default=False
     max_iter : int, default=-1
         Epochs (n changed variables are one); −1 sets no limit.
@@ -263,29 +283,10 @@ class SVC(KernelClassifier):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.solver = solver
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
-    def _pair(self, rows: Any, kernel: Any, ids: Any, y: Array, weight: Array | None) -> KernelProblem:
-        return KernelProblem.over(rows, kernel, ids, y, C=self.C, sample_weight=weight)
+    def _pair(self, over: Any, ids: Any, y: Array, weight: Array | None) -> Any:
+        return over(ids, y, C=self.C, sample_weight=weight)
 
 
 class NuSVC(KernelClassifier):
@@ -347,28 +348,9 @@ class NuSVC(KernelClassifier):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.tol = tol
-        self.cache_size = cache_size
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.solver = solver
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
-    def _pair(self, rows: Any, kernel: Any, ids: Any, y: Array, weight: Array | None) -> KernelProblem:
+    def _pair(self, over: Any, ids: Any, y: Array, weight: Array | None) -> Any:
         costs = np.ones(len(y)) if weight is None else weight
         total = self.nu * float(costs.sum())
         most = 2 * float(min(costs[y > 0].sum(), costs[y < 0].sum()))
@@ -380,7 +362,7 @@ class NuSVC(KernelClassifier):
                 stacklevel=2,
             )
         total = min(total, most)
-        return KernelProblem.over(rows, kernel, ids, y, task="nu_svc", C=1.0, sample_weight=weight, total=total)
+        return over(ids, y, task="nu_svc", C=1.0, sample_weight=weight, total=total)
 
     def _scale(self, result: Any) -> float:
         return float(result.threshold) if result.threshold > 0 else 1.0

@@ -9,12 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from dualgap.data import Array
 from dualgap.estimators.kernel import KernelEstimator
 from dualgap.estimators.transfer import to_svm
-from dualgap.kernel_problem import KernelProblem
 
 
 class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
@@ -41,16 +39,12 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         """
         started = time.perf_counter()
         X, y, sample_weight = self._checked(X, y, sample_weight, numeric=True)
-        rows, kernel = self._prepare(X, sample_weight)
-        target = np.asarray(y, dtype=np.float64)
-        ids = np.arange(rows.rows)
-        result = self._single(self._problem(rows, kernel, ids, target, sample_weight), X, started)
-        self._keep_support(X, result.support, result.dual[result.support][None, :])
-        self._n_support = [len(self.support_)]
-        self.intercept_ = np.array([result.intercept])
+        over = self._prepare(X, sample_weight)
+        problem = self._problem(over, np.arange(X.shape[0]), np.asarray(y, dtype=np.float64), sample_weight)
+        self.intercept_ = np.array([self._fit_one(problem, X, started).intercept])
         return self
 
-    def _problem(self, rows: Any, kernel: Any, ids: Any, y: Array, weight: Array | None) -> KernelProblem:
+    def _problem(self, over: Any, ids: Any, y: Array, weight: Array | None) -> Any:
         raise AssertionError("a regressor states its problem")
 
     def predict(self, X: Any) -> Array:
@@ -60,9 +54,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples_at_fit)
         """
-        check_is_fitted(self)
-        scores = self._scores(X, [(0, len(self.support_))])[:, 0]
-        return np.asarray(scores + self.intercept_[0])
+        return np.asarray(self._single_scores(X) + self.intercept_[0])
 
     def to_sklearn(self) -> Any:
         """The fitted scikit-learn estimator of the same name with the same support vectors and coefficients.
@@ -130,27 +122,10 @@ class SVR(KernelRegressor):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.solver = solver
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
-    def _problem(self, rows: Any, kernel: Any, ids: Any, y: Array, weight: Array | None) -> KernelProblem:
-        return KernelProblem.over(
-            rows, kernel, ids, y, loss="epsilon_insensitive", parameter=self.epsilon, C=self.C, sample_weight=weight
-        )
+    def _problem(self, over: Any, ids: Any, y: Array, weight: Array | None) -> Any:
+        return over(ids, y, loss="epsilon_insensitive", parameter=self.epsilon, C=self.C, sample_weight=weight)
 
 
 class NuSVR(KernelRegressor):
@@ -208,28 +183,11 @@ class NuSVR(KernelRegressor):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.nu = nu
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.solver = solver
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
-    def _problem(self, rows: Any, kernel: Any, ids: Any, y: Array, weight: Array | None) -> KernelProblem:
+    def _problem(self, over: Any, ids: Any, y: Array, weight: Array | None) -> Any:
         mass = len(y) if weight is None else weight.sum()
-        return KernelProblem.over(
-            rows, kernel, ids, y, task="nu_svr", C=self.C, sample_weight=weight, total=self.C * self.nu * float(mass)
-        )
+        return over(ids, y, task="nu_svr", C=self.C, sample_weight=weight, total=self.C * self.nu * float(mass))
 
     @property
     def epsilon_(self) -> float:

@@ -1,7 +1,7 @@
 """Every solver, loss, storage and intercept once, small, with one and two threads; several fits at a time; and files.
 
-What `make sanitize` runs against an instrumented core; it is quick enough to run by hand too (`files` or names of
-solvers as arguments: only those).
+What `make sanitize` runs against an instrumented core; it is quick enough to run by hand too (`files`, `others`
+or names of solvers as arguments: only those).
 """
 
 import gzip
@@ -50,6 +50,23 @@ def drive(solver):
         for result in fits(solver, threads):
             assert np.isfinite(result.coef).all() and result.certificate.gap >= -1e-9
             count += 1
+    return count
+
+
+def drive_others() -> int:
+    """Problems that are not rows × targets, and kernels."""
+    count = 0
+    for X in tables(np.random.default_rng(4)):
+        signs = np.where(np.arange(X.shape[0]) % 3 > 0, 1.0, -1.0)
+        problems = [dg.OneClassProblem(X, nu=0.3), dg.SVDDProblem(X, nu=0.3)]
+        if not sp.issparse(X) or X.indices.dtype == np.int32:
+            problems += [dg.Problem(X, signs, intercept="free", kernel=name, gamma=0.1) for name in ("rbf", "poly")]
+            problems.append(dg.OneClassProblem(X, nu=0.3, kernel="rbf", gamma=0.1))
+        for problem in problems:
+            for threads in (1, 2):
+                result = dg.solve(problem, tol=1e-4, max_iter=200, n_threads=threads, trace=True)
+                assert np.isfinite(result.dual).all() and result.certificate.gap >= -1e-9
+                count += 1
     return count
 
 
@@ -130,6 +147,10 @@ def main() -> None:
     if not wanted or "files" in wanted:
         start = time.perf_counter()
         print(f"{'files':<20} {drive_files()} readings", f"{time.perf_counter() - start:.1f} s", flush=True)
+
+    if not wanted or "others" in wanted:
+        start = time.perf_counter()
+        print(f"{'others':<20} {drive_others()} fits", f"{time.perf_counter() - start:.1f} s", flush=True)
 
     def guarded(solver):
         try:

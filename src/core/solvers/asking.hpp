@@ -22,7 +22,7 @@ class Asking {
   }
 
  private:
-  double ratio_ = 0.3;  // judged gap / estimate
+  double ratio_ = 0.6;  // judged gap / estimate
   Index last_ = 0;
 };
 

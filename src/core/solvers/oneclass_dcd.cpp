@@ -32,7 +32,7 @@ class Ranked {
  public:
   /// `mean` is room of p zeros, and is left so.
   Ranked(const Rows& rows, std::vector<double>& mean, Control& control) : score_(rows.rows()), order_(rows.rows()) {
-    const Index n = rows.rows(), every = std::max<Index>(1, n / 1000);  // a thousand rows tell where the mean points
+    const Index n = rows.rows(), every = std::max<Index>(1, n / 250);  // 250 rows tell where the mean points
     for (Index i = 0; i < n && !control.tick(rows.entries(i)); i += every) rows.add(i, 1.0, mean.data());
     for (Index i = 0; i < n && !control.tick(rows.entries(i)); ++i) score_[i] = rows.dot(i, mean.data());
     std::iota(order_.begin(), order_.end(), 0u);
@@ -76,8 +76,15 @@ std::vector<std::uint32_t> begin(const Rows& rows, double c, Answer& answer, Con
   }
   answer.beta.assign(n, 0.0);
   const auto& lowest = ranked.lowest(best);
-  for (Index k = 0; k < best; ++k) answer.beta[lowest[k]] = best > full ? 1 / static_cast<double>(best) : c;
-  if (best == full && full < n) answer.beta[lowest[full]] = std::max(0.0, 1 - static_cast<double>(full) * c);
+  const double share = best > full ? 1 / static_cast<double>(best) : c;
+  for (Index k = 0; k < best; ++k) answer.beta[lowest[k]] = share;
+  const double rest = best == full && full < n ? std::max(0.0, 1 - static_cast<double>(full) * c) : 0.0;
+  if (rest > 0) answer.beta[lowest[full]] = rest;
+  if (added == best) {  // then the sum is that of β, and need not be taken again
+    for (double& s : sum) s *= share;
+    if (rest > 0) rows.add(lowest[full], rest, sum.data());
+    answer.w = std::move(sum);
+  }
   answer.b = -least;  // ρ is ‖w‖² where no row is outside
   const Index likely = std::max(4 * best, n / 4);
   if (likely > n / 2) return {};

@@ -75,8 +75,6 @@ class PairDescent {
         random_(options.seed),
         cells_(problem.n()),
         order_(problem.n()),
-        w_(rows.cols()),
-        average_(rows.cols()),
         spread_(rows.cols()) {}
 
   void run(Answer& answer) {
@@ -93,11 +91,14 @@ class PairDescent {
       if (decide(pass, answer)) break;
     }
     if (!answer.judged) fill(answer, 0);
+    answer.w = std::move(*shown_);
+    answer.epochs = epochs_;
+    answer.iterations = iterations_;
   }
 
  private:
   struct Cell {
-    double beta, q, y, c;
+    double beta, q, y, c;  // q = ‖x‖², negative until the row first wants to move
   };
   /// What one epoch saw.
   struct Pass {
@@ -117,16 +118,19 @@ class PairDescent {
   };
   enum class Verdict { content, shrunk, wants };
   static constexpr Index near = 4, far = 12;  // how many rows ahead the row and its place are fetched
-  static constexpr double haste = 0.02;       // share of a waiting row's gradient by which it moves the price
-  static constexpr double calm = 0.3;         // share of the mean gradient below which a row is left where it is
+  static constexpr Index settling = 3;        // iterations before w is averaged
+  static constexpr double haste = 0.01;       // share of a waiting row's gradient by which it moves the price
+  static constexpr double calm = 0.5;         // share of the mean gradient below which a row is left where it is
 
   void start(Answer& answer) {
     const Index n = problem_.n();
     answer.beta.resize(n);
     make_feasible(problem_, answer.beta);
-    for (Index i = 0; i < n && !control_.tick(rows_.entries(i)); ++i) {
-      cells_[i] = {answer.beta[i], squared_norm(rows_, i), problem_.y[i], problem_.cost(i)};
-      if (cells_[i].beta != 0) rows_.add(i, cells_[i].beta, w_.data());
+    const bool given = std::ssize(answer.w) == rows_.cols();
+    w_ = given ? std::move(answer.w) : std::vector<double>(rows_.cols());
+    for (Index i = 0; i < n && !control_.tick(given ? 1 : rows_.entries(i)); ++i) {
+      cells_[i] = {answer.beta[i], -1.0, problem_.y[i], problem_.cost(i)};
+      if (cells_[i].beta != 0 && !given) rows_.add(i, cells_[i].beta, w_.data());
     }
     price_ = answer.b;
     std::iota(order_.begin(), order_.end(), 0u);
@@ -169,7 +173,7 @@ class PairDescent {
 
   /// Row i looks for partners on the other side until one step is taken; where there is none it waits.
   void trade(std::uint32_t i, double z, Pass& pass, Index& work) {
-    const Cell& cell = cells_[i];
+    const Cell& cell = with_norm(i);
     const double wish = loss_.prox(cell.y, cell.c, cell.beta, z + price_, cell.q).beta - cell.beta;
     if (wish == 0) return;
     Waiting& others = wish > 0 ? wants_down_ : wants_up_;
@@ -237,6 +241,12 @@ class PairDescent {
     return rows_.dot(i, w_.data());
   }
 
+  Cell& with_norm(std::uint32_t i) {
+    Cell& cell = cells_[i];
+    if (cell.q < 0) cell.q = squared_norm(rows_, i);
+    return cell;
+  }
+
   /// What does row i want at this price? Its share of the gap is added up on the way.
   Verdict look_at(std::uint32_t i, double z, Pass& pass) {
     const Cell& cell = cells_[i];
@@ -258,7 +268,7 @@ class PairDescent {
 
   /// The exact step of the pair. True: something moved.
   bool move(std::uint32_t i, double zi, std::uint32_t j, double zj, Pass& pass, Index& work) {
-    Cell &a = cells_[i], &b = cells_[j];
+    Cell &a = with_norm(i), &b = with_norm(j);
     const double size = a.q + b.q, across = size - 2 * inner(i, j), q = across > 1e-14 * size ? across : 0.0;
     work += 2 * rows_.entries(i);
     const PairSide left{a.beta, a.y, a.c, zi}, right{b.beta, b.y, b.c, zj};
@@ -288,10 +298,12 @@ class PairDescent {
     return product;
   }
 
-  /// w̄ ← w̄ + (w − w̄)·4/(k+3), as in descent.cpp, but not before the rows read are worth the p additions.
+  /// w̄ ← w̄ + (w − w̄)·4/(k+3), as in descent.cpp, but not while w still comes from far, nor before the rows read are
+  /// worth the p additions.
   void update_average() {
-    if (unaveraged_ < rows_.cols()) return;
+    if (unaveraged_ < rows_.cols() || iterations_ <= settling) return;
     unaveraged_ = 0;
+    average_.resize(w_.size());
     const double t = 4.0 / (static_cast<double>(++averaged_) + 3.0);
     for (std::size_t j = 0; j < w_.size(); ++j) average_[j] += t * (w_[j] - average_[j]);
     average_price_ += t * (price_ - average_price_);
@@ -312,18 +324,25 @@ class PairDescent {
     const bool hopeless = due && !still && value.gap > (1.01 * control_.tol + 1e-12) * size_;
     const auto purpose = due && !hopeless ? Control::Purpose::decide : Control::Purpose::show;
     if ((!hopeless || control_.watched()) &&
-        control_.ask(problem_, options_.name, epochs_, active_, answer.w, answer.b, answer.beta, purpose)) {
+        control_.ask(problem_, options_.name, epochs_, active_, *shown_, answer.b, answer.beta, purpose)) {
       answer.judged = true;
       return true;
     }
     if (!due) return false;
     asking_.learn(hopeless ? value.gap / size_ : control_.certificate().relative_gap, estimate, iterations_);
-    open_all();
+    idle_ > 0 ? open_all() : open_wanting(answer.b);
     if (still) control_.stop(Status::stalled);
     return control_.stopped();
   }
 
-  /// All rows were looked at to find the gap, the shrunk ones too: what they hid counts from here.
+  /// All rows were scored to find the gap: of the shrunk ones those come back that would not be shrunk again.
+  void open_wanting(double b) {
+    for (Index k = active_; k < problem_.n(); ++k) {
+      const Cell& cell = cells_[order_[k]];
+      const double slack = loss_.slack(cell.y, cell.c, cell.beta, z_[order_[k]] + b);
+      if (slack <= threshold_) std::swap(order_[k], order_[active_++]);
+    }
+  }
   void open_all() {
     active_ = problem_.n();
     threshold_ = infinity;
@@ -332,16 +351,16 @@ class PairDescent {
   /// How many epochs without a step mean that there is none: a blind choice needs all pairs.
   Index patience() const { return options_.choice == PairDescentOptions::Choice::greedy ? 60 : 30 + problem_.n(); }
 
-  /// The point to show: the last β with the better of the average and the last w, and the b that is best for that w.
+  /// The point to show: the last β with the better of the average and the last w (`shown_`), and the b that is best for
+  /// that w.
   Value fill(Answer& answer, double reach) {
     answer.beta.resize(cells_.size());
     for (std::size_t i = 0; i < cells_.size(); ++i) answer.beta[i] = cells_[i].beta;
-    const bool averaged = averaged_ > 1 && sampled(average_, average_price_) < sampled(w_, price_);
-    answer.w = averaged ? average_ : w_;
-    answer.b = best_intercept(answer.w, averaged ? average_price_ : price_, reach);
-    answer.epochs = epochs_;
-    answer.iterations = iterations_;
-    double primal = 0.5 * squared(answer.w) + problem_.total * answer.b, dual = -0.5 * squared(w_);
+    const double last2 = squared(w_), mean2 = averaged_ > 1 ? squared(average_) : infinity;
+    const bool averaged = mean2 < infinity && sampled(average_, mean2, average_price_) < sampled(w_, last2, price_);
+    shown_ = averaged ? &average_ : &w_;
+    answer.b = best_intercept(*shown_, averaged ? average_price_ : price_, reach);
+    double primal = 0.5 * (averaged ? mean2 : last2) + problem_.total * answer.b, dual = -0.5 * last2;
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       primal += cells_[i].c * loss_.value(cells_[i].y, z_[i] + answer.b);
       dual += loss_.dual(cells_[i].y, cells_[i].c, cells_[i].beta);
@@ -349,14 +368,14 @@ class PairDescent {
     return {primal - dual, std::max({std::abs(primal), std::abs(dual), problem_.floor, 1e-300})};
   }
 
-  /// P(w, b) on a sample of rows, the same one for every question of an epoch.
-  double sampled(const std::vector<double>& w, double b) const {
+  /// P(w, b) on a sample of rows, the same one for every question of an epoch; `norm2` is ‖w‖².
+  double sampled(const std::vector<double>& w, double norm2, double b) const {
     const Index n = problem_.n(), step = std::max<Index>(1, std::min<Index>(32, n / 200));
     double sum = 0;
     Index count = 0;
     for (Index i = iterations_ % step; i < n; i += step, ++count)
       sum += cells_[i].c * loss_.value(cells_[i].y, rows_.dot(i, w.data()) + b);
-    return 0.5 * squared(w) + problem_.total * b + sum * static_cast<double>(n) / static_cast<double>(count);
+    return 0.5 * norm2 + problem_.total * b + sum * static_cast<double>(n) / static_cast<double>(count);
   }
 
   static double squared(const std::vector<double>& w) {
@@ -444,6 +463,7 @@ class PairDescent {
   std::vector<Cell> cells_;
   std::vector<std::uint32_t> order_;
   std::vector<double> w_, average_, spread_, z_;
+  std::vector<double>* shown_ = &w_;  // the one of w and w̄ that was shown last
   Waiting wants_up_, wants_down_;
   double price_ = 0, average_price_ = 0;
   double threshold_ = infinity, small_ = 0;

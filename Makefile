@@ -12,7 +12,6 @@ help:
 # the build's own tools, so that the second build of a checkout compiles only what changed
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 
 # one stamp an extra: installing again happens only when a source changed

@@ -267,7 +267,7 @@ class Descent {
   /// rows are cheap, so what counts is their size.
   bool give_up(const Pass& pass, double predicted) {
     const double before = std::exchange(history_[iterations_ % 4], predicted);
-    if (iterations_ < 5 || epochs_ < 0.1 * options_.patience) return false;
+    if (iterations_ < 5 || epochs_ < 0.05 * options_.patience) return false;
     const double rate = std::log(before / predicted) / 4;  // per pass
     const double passes = std::log(predicted / control_.tol) / std::max(rate, 1e-6);
     return passes * static_cast<double>(pass.visits) / static_cast<double>(problem_.n()) > options_.patience;

@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <type_traits>
 #include <vector>
 
 #include "base/random.hpp"
@@ -29,13 +28,12 @@ namespace dualgap {
 
 namespace {
 
-template <class Rows, class Loss>
+template <class Rows>
 class Pegasos {
  public:
-  Pegasos(const Problem& problem, const Rows& rows, const Loss& loss, const PegasosOptions& options, Control& control)
+  Pegasos(const Problem& problem, const Rows& rows, const PegasosOptions& options, Control& control)
       : problem_(problem),
         rows_(rows),
-        loss_(loss),
         options_(options),
         control_(control),
         random_(options.seed),
@@ -68,8 +66,8 @@ class Pegasos {
       column_ = problem_.scale2() > 0 ? answer.b / problem_.scale2() : 0.0;
     }
     double at_zero = 0;
-    for (Index i = 0; i < problem_.n(); ++i) at_zero += problem_.cost(i) * loss_.value(problem_.y[i], 0.0);
-    ball_ = std::is_same_v<Loss, Hinge> ? at_zero : 2 * at_zero;
+    for (Index i = 0; i < problem_.n(); ++i) at_zero += problem_.cost(i) * value_at_zero(i);
+    ball_ = std::holds_alternative<Hinge>(problem_.loss) ? at_zero : 2 * at_zero;
   }
 
   void epoch() {
@@ -85,13 +83,22 @@ class Pegasos {
       for (Index m = 0; m < size; ++m) {
         const std::uint32_t i = permuted ? order_[first + m] : random_.below(static_cast<std::uint32_t>(n));
         const double z = s_ * product(i);
-        batch_[m] = {i, loss_.prox(problem_.y[i], problem_.cost(i), 0.0, z, 0.0).beta};
+        batch_[m] = {i, pull(i, z)};
         work += 2 * rows_.entries(i);
       }
       step(size);
       if (control_.tick(std::exchange(work, 0))) break;
     }
     epochs_ += 1;
+  }
+
+  double value_at_zero(Index i) const {
+    return std::visit([&](const auto& loss) { return loss.value(problem_.y[i], 0.0); }, problem_.loss);
+  }
+  /// −cφ′(z): the loss is looked up row by row, which costs nothing beside the row, and compiles once.
+  double pull(Index i, double z) const {
+    const double y = problem_.y[i], c = problem_.cost(i);
+    return std::visit([&](const auto& loss) { return loss.prox(y, c, 0.0, z, 0.0).beta; }, problem_.loss);
   }
 
   /// w ← (1 − 1/t)w + (n/kt) Σ Bᵢxᵢ, then the projection; B = −cφ′, and 1/λ = nC is in c.
@@ -187,7 +194,6 @@ class Pegasos {
 
   const Problem& problem_;
   const Rows& rows_;
-  const Loss& loss_;
   const PegasosOptions& options_;
   Control& control_;
   Random random_;
@@ -205,8 +211,7 @@ class Pegasos {
 }  // namespace
 
 void pegasos(const Problem& problem, Answer& answer, const PegasosOptions& options, Control& control) {
-  std::visit([&](const auto& rows, const auto& loss) { Pegasos(problem, rows, loss, options, control).run(answer); },
-             problem.rows, problem.loss);
+  std::visit([&](const auto& rows) { Pegasos(problem, rows, options, control).run(answer); }, problem.rows);
 }
 
 }  // namespace dualgap

@@ -2,7 +2,7 @@
 //
 //   min over (w, b) of  F(w, b) = ½‖w‖² + R(b) + Σ ψᵢ(zᵢ),   z = Xw + b,   −ψᵢ′(z) = step(β̄ᵢ, z, q),   ψᵢ″ = slopeᵢ
 //
-// Outer loop: proximal point on the dual (Rockafellar 1976), centre β̄ ← β and q ← q/5. With q in place of ‖xᵢ‖² the
+// Outer loop: proximal point on the dual (Rockafellar 1976), centre β̄ ← β and q ← q/2.5. With q in place of ‖xᵢ‖² the
 // step of coordinate descent makes a kinked loss smooth around the last dual point, without changing the answer. Inner
 // loop: semismooth Newton (Li, Sun, Toh 2018; Yan, Li 2020; Niu et al. 2022) with an exact line search. Only rows in
 // the zone, where slope > 0, are in the Hessian. For smooth losses q = 0 and this is Newton's method.
@@ -14,8 +14,11 @@
 // What the easy version gets wrong: the line search must never pass the minimum along the ray; q must start no smaller
 // than the mean squared row, or a huge C never gets off the first kink; q must not shrink twice without a step between.
 //
-// Cost of a step: one pass for the scores of the ray, one over the rows whose β changed, the rows that entered or left
-// the zone for the matrix, and its Cholesky. Memory: 76 bytes a row and three d × d matrices, d ≤ p + 1.
+// Rows of a kinked loss that rest at a bound are not watched between two looks at all rows: see narrow and meet.
+//
+// Cost of a step: the scores of the watched rows along the ray, one pass over the rows whose β changed, the rows that
+// entered or left the zone for the matrix, and its Cholesky. Memory: 80 bytes a row and a little over two d × d
+// matrices, d ≤ p + 1.
 #include "solvers/newton.hpp"
 
 #include <algorithm>
@@ -262,14 +265,8 @@ class Newton {
     epochs_ += system_.take_work();
     const bool exact = tangents_ && !again && system_.exact();
     if (exact) begin_tangent();
-    double t = step_length();
     bool met = false;
-    while (!control_.stopped() && !met && !rows_.focus.everyone() && too_far(t)) {
-      bool woken = false;
-      if (!meet(t, woken)) return false;
-      if (woken) t = step_length();
-      met = !woken;
-    }
+    const double t = step_length(met);
     if (control_.stopped()) return false;
     if (exact && !try_tangent(t)) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
@@ -443,8 +440,20 @@ class Newton {
     return s;
   }
 
+  /// The step on the watched rows; where it leads far, all rows are met at its end, and those it wakes have their say.
+  double step_length(bool& met) {
+    double t = watched_step();
+    while (!control_.stopped() && !met && !rows_.focus.everyone() && too_far(t)) {
+      bool woken = false;
+      if (!meet(t, woken)) return 0;
+      met = !woken;
+      if (woken) t = watched_step();
+    }
+    return t;
+  }
+
   /// A point before the minimum along a convex ray where nearly all of the slope is gone; β and sums are its own.
-  double step_length() {
+  double watched_step() {
     const double first = std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0);
     if (!evaluate(1.0)) return 0;
     const double one = along(1.0) - rows_.sums.along;

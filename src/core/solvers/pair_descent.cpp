@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "rows/some_rows.hpp"
 #include "simd/table.hpp"
 #include "solvers/asking.hpp"
 #include "solvers/pair_step.hpp"
@@ -62,20 +63,19 @@ class Waiting {
   int count_ = 0, oldest_ = 0;
 };
 
-template <class Rows, class Loss>
+template <class Loss>
 class PairDescent {
  public:
-  PairDescent(const Problem& problem, const Rows& rows, const Loss& loss, const PairDescentOptions& options,
-              Control& control)
+  PairDescent(const Problem& problem, const Loss& loss, const PairDescentOptions& options, Control& control)
       : problem_(problem),
-        rows_(rows),
+        rows_(problem.rows),
         loss_(loss),
         options_(options),
         control_(control),
         random_(options.seed),
         cells_(problem.n()),
         order_(problem.n()),
-        spread_(rows.cols()) {}
+        spread_(problem.p()) {}
 
   void run(Answer& answer) {
     start(answer);
@@ -454,7 +454,7 @@ class PairDescent {
   };
 
   const Problem& problem_;
-  const Rows& rows_;
+  const SomeRows rows_;
   const Loss& loss_;
   const PairDescentOptions& options_;
   Control& control_;
@@ -476,9 +476,7 @@ class PairDescent {
 }  // namespace
 
 void descend_pairs(const Problem& problem, Answer& answer, const PairDescentOptions& options, Control& control) {
-  std::visit(
-      [&](const auto& rows, const auto& loss) { PairDescent(problem, rows, loss, options, control).run(answer); },
-      problem.rows, problem.loss);
+  std::visit([&](const auto& loss) { PairDescent(problem, loss, options, control).run(answer); }, problem.loss);
 }
 
 }  // namespace dualgap

@@ -188,3 +188,31 @@ def test_newton_reads_few_rows_where_most_rest(loss, intercept):
     assert result.epochs < 1.2 * result.n_iter  # 1.3 to 1.6 where every step scores every row
     again = dg.solve(problem, "newton", tol=1e-8, sampling=False, n_threads=2)
     assert again.coef.tobytes() == result.coef.tobytes()
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 0.0, 2.0, 1.0]])
+@pytest.mark.parametrize("loss", [entry.name for entry in dg.losses()])
+def test_an_intercept_that_fits_every_row_is_the_answer(loss, weights):
+    """P = 0 = D: no gap is small relative to nothing, so coming close to it would never do."""
+    y = np.array([-1.0, 1.0 if weights else -1.0, -1.0, -1.0])  # the one row that differs has no weight
+    X = np.random.default_rng(0).standard_normal((4, 3))
+    result = dg.solve(dg.Problem(X, y, loss, sample_weight=weights, intercept="free"))
+    assert result.status == "optimal" and result.certificate.relative_gap == 0 == result.certificate.primal
+    assert not result.coef.any() and not result.dual.any() and result.intercept < 0
+
+
+def test_a_tube_that_holds_every_target_needs_no_slope():
+    X, y = np.random.default_rng(0).standard_normal((50, 3)), np.linspace(2.0, 2.4, 50)
+    result = dg.solve(dg.Problem(X, y, "epsilon_insensitive", intercept="free", epsilon=0.25))
+    assert result.status == "optimal" and result.certificate.primal == 0 and not result.coef.any()
+    steep = dg.solve(dg.Problem(X, y, "epsilon_insensitive", intercept="free", epsilon=0.1))
+    assert steep.status == "optimal" and steep.certificate.primal > 0
+
+
+@pytest.mark.parametrize("table", [np.zeros, sp.csr_matrix])
+@pytest.mark.parametrize("loss", [entry.name for entry in dg.losses()])
+def test_a_table_of_zeros_leaves_the_intercept(loss, table):
+    y = np.array([-1.0, 1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    for solver in ("auto", "dcd"):
+        result = dg.solve(dg.Problem(table((7, 3)), y, loss, intercept="free"), solver, tol=1e-6, max_iter=20000)
+        assert result.status == "optimal" and not result.coef.any()

@@ -156,7 +156,7 @@ def _status(control: Any, tol: float) -> Status:
     """Why the fit ended; a gap within tol is optimal whatever ended it, unless the user did."""
     if control.status != "interrupted" and control.certificate.relative_gap <= tol:
         return Status.optimal
-    return Status(control.status if control.status != "running" else "stalled")
+    return Status(control.status if control.status not in ("running", "optimal") else "stalled")
 
 
 def seed_of(random_state: Any) -> int:

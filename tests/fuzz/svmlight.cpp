@@ -41,6 +41,9 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
+/// Only a word longer than a piece may be refused in one way of reading and not in another.
+bool too_long(const Outcome& o) { return !o.read && o.fault.expected == "a shorter word"; }
+
 std::string written(const Outcome& o) {
   Sheet sheet;
   sheet.rows = o.table.rows;
@@ -69,15 +72,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const Outcome a = attempt(text.data(), text.size(), format, 1, 4096);
   if (a.read && bytes[0] & 64) {  // float32 only where every value is one, however late the first that is not
     const Outcome c = attempt(text.data(), text.size(), format, bytes[0] & 32 ? 3 : 1, 1024, Precision::exact);
+    if (too_long(c)) return 0;
     require(c.read && c.table.entries == a.table.entries);
     for (Index k = 0; k < a.table.entries; ++k) {
       const double u = a.table.values.as<double>()[k];
       const double v = c.table.single ? c.table.values.as<float>()[k] : c.table.values.as<double>()[k];
       require(std::memcmp(&u, &v, 8) == 0 || (std::isnan(u) && std::isnan(v) && !c.table.single));
     }
-  } else if (bytes[0] & 16) {  // cut into tiny pieces by several threads; only a word longer than a piece may differ
+  } else if (bytes[0] & 16) {  // cut into tiny pieces by several threads
     const Outcome b = attempt(text.data(), text.size(), format, bytes[0] & 32 ? 3 : 1, 48);
-    if (!b.read && b.fault.expected == "a shorter word") return 0;
+    if (too_long(b)) return 0;
     require(a.read == b.read && a.fault.line == b.fault.line && a.fault.column == b.fault.column);
     require(a.fault.found == b.fault.found && a.table.entries == b.table.entries && a.table.rows == b.table.rows);
     require(a.table.entries == 0 || std::memcmp(a.table.values.as<char>(), b.table.values.as<char>(),

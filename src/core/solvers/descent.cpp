@@ -82,7 +82,7 @@ class Descent {
       if (control_.tick(q < 0 && beta == 0 ? 1 : rows_.entries(i))) return;
     }
     if (free) {
-      free_ = std::max(squares / static_cast<double>(n), 1e-300);
+      free_ = squares > 0 ? squares / static_cast<double>(n) : 1.0;  // rows of zeros: only the intercept is sought
       multiplier_ = answer.b;
     }
     scale2_ = problem_.scale2() + free_;

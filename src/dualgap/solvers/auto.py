@@ -10,6 +10,8 @@ pays for a matrix over the columns (or over the rows of the zone), and then hard
 3. Otherwise descent begins, with a patience: when its own forecast needs more epochs than Newton would cost, it stops
    and hands (w, β) over.
 4. Where Newton stalls in floating point, descent goes on from nothing, and the better half of each point counts.
+5. Where an intercept without a penalty fits every row that counts by itself, that is the answer: P = 0 = D, which steps
+   only come close to, and no gap is small relative to nothing.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ class Forecast:
     @property
     def patience(self) -> float:
         """Epochs of descent that cost as much as Newton."""
-        return self.newton / self.epoch if self.epoch else math.inf
+        return self.newton / self.epoch if self.epoch else 0.0  # a table without entries: only the intercept is sought
 
 
 def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
@@ -66,6 +68,9 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
+    constant = _constant(problem)
+    if constant is not None:
+        return constant
     seed = {"seed": options["seed"]}
     plan, columns = forecast(problem, control.tol)
     _warn_of_scales(columns)
@@ -96,6 +101,23 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     return replace(answer, why=why)
 
 
+def _constant(problem: Any) -> Answer | None:
+    """w = 0 and the b that fits every row that counts, where there is one; β = 0 proves it. Where a loss only tends to
+    0 (logistic), b is so far out that it is 0 in float64."""
+    if problem.intercept != "free":
+        return None
+    y = problem.y if problem.sample_weight is None else problem.y[problem.sample_weight > 0]
+    low, high = float(y.min()), float(y.max())
+    if high - low > 2 * problem.loss_parameters.get("epsilon", 0.0):
+        return None
+    b = 1000.0 * low if problem.loss == "logistic" else 0.5 * (low + high)
+    coef = np.zeros(problem.n_cols)
+    if problem.objective(coef, b) != 0:
+        return None
+    why = "nothing to solve: the intercept alone fits every row"
+    return Answer(coef, b, np.zeros(problem.n_rows), epochs=0.0, n_iter=0, solver="auto", why=why)
+
+
 def _warn_of_scales(columns: Any) -> None:
     """One warning where columns differ wildly: the fit will be right, but the model is ruled by the long ones."""
     present = np.flatnonzero(columns > 0)
@@ -123,7 +145,8 @@ def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mappi
     answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], "patience": patience})
     if not answer.judged:
         _judge(problem, control, answer)
-    if before.primal < control.certificate.primal or before.dual > control.certificate.dual:
+    within = control.certificate.relative_gap <= control.tol
+    if not within and (before.primal < control.certificate.primal or before.dual > control.certificate.dual):
         if before.primal < control.certificate.primal:
             answer.coef, answer.intercept = stalled.coef, stalled.intercept
         if before.dual > control.certificate.dual:

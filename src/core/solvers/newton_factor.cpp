@@ -1,5 +1,6 @@
 #include "solvers/newton_factor.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "passes/blocks.hpp"
@@ -7,9 +8,18 @@
 
 namespace dualgap {
 
+namespace {
+
+auto find(const std::vector<Factor::Change>& changes, std::uint32_t row) {
+  return std::find_if(changes.begin(), changes.end(), [&](const Factor::Change& c) { return c.row == row; });
+}
+
+}  // namespace
+
 bool Factor::make(Index size, ConstVector a, double slope, ConstVector r) {
   size_ = size;
   small_.clear();
+  known_.clear();
   scale_.resize(size);
   factor_.resize(static_cast<std::size_t>(size * size));
   const auto diagonal = [&](Index j) { return slope * a[j + j * size] + r[j]; };
@@ -28,20 +38,43 @@ bool Factor::make(Index size, ConstVector a, double slope, ConstVector r) {
   return false;
 }
 
-bool Factor::correct(std::vector<double> columns, ConstVector signs) {
-  const Index k = static_cast<Index>(signs.size());
+/// Drops the columns that are no longer asked for; the others stand first, in their order. How many they are.
+Index Factor::keep(const std::vector<Change>& changes) {
+  Index kept = 0;
+  for (std::size_t k = 0; k < known_.size(); ++k) {
+    const auto asked = find(changes, known_[k].row);
+    if (asked == changes.end()) continue;
+    for (auto* matrix : {&columns_, &solved_})
+      std::copy_n(matrix->data() + static_cast<Index>(k) * size_, size_, matrix->data() + kept * size_);
+    known_[kept++] = *asked;
+  }
+  known_.resize(kept);
+  return kept;
+}
+
+bool Factor::correct(const std::vector<Change>& changes, const Read& read) {
+  const Index kept = keep(changes), k = static_cast<Index>(changes.size());
   small_.clear();
   if (k == 0) return true;
-  solved_ = columns;
-  const Blocks strips(k, 16);
-  team_.for_each(strips.count, [&](Index strip) {
-    back_solve(strips.end(strip) - strips.begin(strip), solved_.data() + strips.begin(strip) * size_);
+  for (auto* matrix : {&columns_, &solved_}) {
+    matrix->resize(static_cast<std::size_t>(kept * size_));
+    matrix->resize(static_cast<std::size_t>(k * size_));
+  }
+  for (const Change& change : changes) {
+    if (find(known_, change.row) != known_.end()) continue;
+    read(change.row, columns_.data() + std::ssize(known_) * size_);
+    known_.push_back(change);
+  }
+  std::copy(columns_.begin() + kept * size_, columns_.end(), solved_.begin() + kept * size_);
+  const Blocks strips(k - kept, 16);
+  team_.for_each(k > kept ? strips.count : 0, [&](Index strip) {
+    back_solve(strips.end(strip) - strips.begin(strip), solved_.data() + (kept + strips.begin(strip)) * size_);
   });
   small_.assign(static_cast<std::size_t>(k * k), 0.0);
-  for (Index j = 0; j < k; ++j) small_[j + j * k] = signs[j];
+  for (Index j = 0; j < k; ++j) small_[j + j * k] = known_[j].sign;
   const int m = static_cast<int>(k), d = static_cast<int>(size_);
   const double one = 1;
-  blas_.dgemm("T", "N", &m, &m, &d, &one, columns.data(), &d, solved_.data(), &d, &one, small_.data(), &m);
+  blas_.dgemm("T", "N", &m, &m, &d, &one, columns_.data(), &d, solved_.data(), &d, &one, small_.data(), &m);
   pivots_.resize(k);
   int info = 0;
   blas_.dgetrf(&m, &m, small_.data(), &m, pivots_.data(), &info);

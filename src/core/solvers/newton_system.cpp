@@ -110,23 +110,15 @@ bool NewtonSystem::make_factor() {
 bool NewtonSystem::correct_factor() {
   if (in_sum_.empty() || in_factor_.size() != in_sum_.size() || slope_ != factored_slope_) return false;
   const std::size_t most = static_cast<std::size_t>(d_ / 8);
-  std::vector<std::uint32_t> rows;
-  for (std::size_t i = 0; i < in_sum_.size() && rows.size() <= most; ++i)
-    if (in_sum_[i] != in_factor_[i]) rows.push_back(static_cast<std::uint32_t>(i));
-  if (rows.size() > most) return false;
-  std::vector<double> columns(rows.size() * static_cast<std::size_t>(d_)), signs;
+  std::vector<Factor::Change> changes;
+  for (std::size_t i = 0; i < in_sum_.size() && changes.size() <= most; ++i)
+    if (in_sum_[i] != in_factor_[i]) changes.push_back({static_cast<std::uint32_t>(i), in_sum_[i] != 0 ? 1.0 : -1.0});
+  if (changes.size() > most) return false;
   const double root = std::sqrt(slope_);
-  std::visit(
-      [&](const auto& x) {
-        for (std::size_t k = 0; k < rows.size(); ++k) {
-          double* column = columns.data() + k * static_cast<std::size_t>(d_);
-          x.add(rows[k], root, column);
-          if (ones_) column[p_] = root;
-          signs.push_back(in_sum_[rows[k]] != 0 ? 1.0 : -1.0);
-        }
-      },
-      problem_.rows);
-  return factor_.correct(std::move(columns), signs);
+  return factor_.correct(changes, [&](std::uint32_t row, double* column) {
+    std::visit([&](const auto& rows) { rows.add(row, root, column); }, problem_.rows);
+    if (ones_) column[p_] = root;
+  });
 }
 
 bool NewtonSystem::solve_gram(ConstVector grad, Vector move) {

@@ -227,3 +227,49 @@ def test_a_file_cut_short_while_it_is_read(tmp_path):
         "except dg.FormatError: print(1)"
     )
     assert 1 <= int(python(code, path)) < 2_000_000
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_were_closed_before_the_start(data, closed):
+    """The fit is done and saved; the model does not end up in the place of a stream."""
+    run = subprocess.run(f"{' '.join(PROGRAM)} train d.svm m {closed}", shell=True, cwd=data, capture_output=True)
+    assert run.returncode == 0 and run.stderr == b""
+    assert dg.load(data / "m").coef_.shape == (1, 3)
+
+
+def test_nothing_takes_the_place_of_a_pipe_or_a_link(data):
+    os.mkfifo(data / "pipe")
+    reader = subprocess.Popen(["cat", "pipe"], cwd=data, stdout=subprocess.PIPE)
+    subprocess.run([*PROGRAM, "train", "d.svm", "pipe", "-q"], cwd=data, check=True, timeout=60)
+    text = reader.communicate(timeout=60)[0]
+    assert (data / "pipe").is_fifo() and text.startswith(b"dualgap model")
+    (data / "link").symlink_to("real")
+    for _ in range(2):
+        subprocess.run([*PROGRAM, "train", "d.svm", "link", "-q"], cwd=data, check=True)
+        assert (data / "link").is_symlink() and dg.load(data / "real").coef_.shape == (1, 3)
+
+
+def test_values_that_are_no_numbers(data):
+    """Nobody gets a label for a row that is not a number; `info` counts them without a word of NumPy's."""
+    subprocess.run([*PROGRAM, "train", "d.svm", "m", "-q"], cwd=data, check=True)
+    (data / "nan.svm").write_bytes(b"1 1:nan 2:inf\n-1 1:2\n")
+    run = subprocess.run([*PROGRAM, "predict", "m", "nan.svm"], cwd=data, capture_output=True, text=True)
+    assert run.returncode == 1 and run.stdout == ""
+    assert run.stderr == "dualgap: nan.svm contains NaN or infinity; replace or drop those rows first.\n"
+    run = subprocess.run([*PROGRAM, "info", "nan.svm"], cwd=data, capture_output=True, text=True)
+    assert run.returncode == 0 and run.stderr == "" and "NaN or infinite            2" in run.stdout
+
+
+def test_more_columns_than_memory_has_room_for(data):
+    (data / "wide.svm").write_bytes(b"1 1:1 9000000000000:1\n-1 1:2\n")
+    run = subprocess.run([*PROGRAM, "train", "wide.svm", "m"], cwd=data, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 1 and "9,000,000,000,000 columns" in run.stderr and len(run.stderr.splitlines()) == 1
+    run = subprocess.run([*PROGRAM, "info", "wide.svm"], cwd=data, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0 and run.stderr == ""
+
+
+@pytest.mark.parametrize("words", [["predict", "m", "d.svm", "-o"], ["convert", "d.svm"]])
+def test_a_folder_that_is_not_there_is_named_as_it_was_given(data, words):
+    subprocess.run([*PROGRAM, "train", "d.svm", "m", "-q"], cwd=data, check=True)
+    run = subprocess.run([*PROGRAM, *words, "no/where"], cwd=data, capture_output=True, text=True)
+    assert run.returncode == 1 and run.stderr == "dualgap: no/where: No such file or directory.\n"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
 from typing import Any
 
 _lock = threading.Lock()
@@ -45,9 +45,8 @@ def _loaded_alone(full: str) -> Any:
     package = importlib.util.find_spec("scipy")
     if package is None or not package.submodule_search_locations:
         return None
-    folder = Path(package.submodule_search_locations[0]) / "linalg"
-    name = full.rpartition(".")[2]
-    path = next((path for end in EXTENSION_SUFFIXES if (path := folder / f"{name}{end}").is_file()), None)
+    stem = os.path.join(package.submodule_search_locations[0], "linalg", full.rpartition(".")[2])
+    path = next((stem + end for end in EXTENSION_SUFFIXES if os.path.isfile(stem + end)), None)
     spec = path and importlib.util.spec_from_file_location(full, path)
     if not spec or not spec.loader:
         return None

@@ -25,6 +25,7 @@ TINY_KERNEL = (
     10_000  # kernel values: such problems are solved to the limits of floating point, as far as 2000 epochs go
 )
 POLISH = 1e-16
+WIDE = 50_000_000  # columns from which memory is asked for before it is taken
 SMALL = 2_000_000  # entries below which starting threads costs more than it brings
 
 
@@ -91,6 +92,10 @@ def solve(
             within = polished.status != "interrupted" and polished.certificate.relative_gap <= tol
             return replace(polished, tol=tol, status=Status.optimal if within else polished.status)
     options = chosen.check(problem, {**solver_options, "seed": seed_of(random_state)})
+    if problem.kind != "kernel" and problem.n_cols > WIDE:
+        from dualgap.memory import need_memory
+
+        need_memory(40.0 * problem.n_cols, f"A fit over {problem.n_cols:,} columns keeps five vectors of that length")
     if verbose and "say" in options:
         options["say"] = True
     begin = _start(problem, start, start_rows)

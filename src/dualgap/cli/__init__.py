@@ -14,6 +14,11 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 def program() -> NoReturn:
     """Run the program and leave: what is still in memory goes with the process, nobody takes it down piece by piece."""
     gc.set_threshold(100_000)  # imports make many objects and no garbage
+    if sys.argv[1:2] != ["lab"]:  # NumPy's BLAS would start threads that spin beside the reader's; fits have their own
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for name in ("stdin", "stdout", "stderr"):  # closed by whoever started us: then the next file would take its place
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
     status = main()
     try:
         sys.stdout.flush()

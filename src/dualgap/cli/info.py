@@ -43,12 +43,15 @@ def _data(data: Data) -> dict[str, Any]:
     n, p = data.X.shape
     entries = len(data.X.data) if data.sparse else int(np.count_nonzero(data.X))
     low, middle, high = _scales(data)
+    values = data.X.data if data.sparse else data.X
+    lost = int(values.size - np.count_nonzero(np.isfinite(values)))
     return {
         "kind": data.kind,
         "rows": n,
         "columns": p,
         "entries": entries,
         "density": entries / (n * p),
+        **({"NaN or infinite": lost} if lost else {}),
         "labels": _labels(data.y),
         "largest value of a column": {"smallest": low, "median": middle, "largest": high},
         "scale ratio": high / low if low > 0 else 1.0,
@@ -59,11 +62,15 @@ def _data(data: Data) -> dict[str, Any]:
 def _scales(data: Data) -> tuple[float, float, float]:
     """The smallest, median and largest of the columns' largest absolute values; empty columns left out."""
     if data.sparse:
-        largest = np.zeros(data.X.shape[1])
-        np.maximum.at(largest, data.X.indices, np.abs(data.X.data))
+        width, places = data.X.shape[1], data.X.indices
+        if width > len(places):  # most columns are empty: only the others get a place
+            columns, places = np.unique(places, return_inverse=True)
+            width = len(columns)
+        largest = np.zeros(width)
+        np.fmax.at(largest, places, np.abs(data.X.data))
     else:
-        largest = np.maximum(np.max(data.X, axis=0), -np.min(data.X, axis=0)).astype(np.float64)
-    used = largest[largest > 0]
+        largest = np.fmax(np.fmax.reduce(data.X, axis=0), -np.fmin.reduce(data.X, axis=0)).astype(np.float64)
+    used = largest[(largest > 0) & np.isfinite(largest)]
     if not used.size:
         return 0.0, 0.0, 0.0
     return float(used.min()), float(np.median(used)), float(used.max())

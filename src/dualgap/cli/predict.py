@@ -56,6 +56,9 @@ def _content(path: str) -> dict[str, Any]:
 def _fitting(data: Data, width: int, path: str) -> Any:
     """X with as many columns as the model has weights."""
     X = data.X
+    values = X.data if data.sparse else X
+    if not np.isfinite(values).all():
+        raise dg.InvalidData(f"{path} contains NaN or infinity; replace or drop those rows first.")
     if isinstance(X, Csr):
         if X.shape[1] > width:
             warn(f"{path} has {X.shape[1]} columns, the model {width}: those past it are left out")

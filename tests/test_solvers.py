@@ -164,10 +164,47 @@ def test_weak_duality_on_every_row_of_the_trace(solver):
 @pytest.mark.parametrize("solver", SOLVER)
 def test_the_registry_says_what_a_solver_is(solver):
     s = SOLVER[solver]
-    assert s.summary.endswith(".") and s.source and "seed" in s.options
+    assert s.summary.endswith(".") and s.source and "seed" not in s.options
     with pytest.raises(dg.InvalidData, match="no option 'colour'"):
         problem = dg.Problem([[1.0], [-1.0]], [1, -1], loss=s.losses[0], intercept=s.intercepts[0])
         dg.solve(problem, solver=solver, colour=1)
+
+
+@pytest.mark.parametrize("solver", ["dcd", "sdca", "tron"])
+def test_the_seed_is_random_state_and_nothing_else(solver):
+    problem = dg.Problem([[1.0], [-1.0]], [1, -1], loss="squared_hinge")
+    with pytest.raises(dg.InvalidData, match="no option 'seed'"):
+        dg.solve(problem, solver=solver, seed=3)
+
+
+@pytest.mark.parametrize(
+    "solver, option, value",
+    [
+        ("newton", "shrink", 1.0),
+        ("newton", "memory", "much"),
+        ("newton", "inner", float("nan")),
+        ("tron", "forcing", 2),
+        ("dcd", "patience", -1),
+        ("pegasos", "batch_size", 0.5),
+        ("pegasos", "steps", -1),
+        ("decomposition", "working_set", 1),
+        ("smo", "cache_size", "big"),
+        ("cutting-plane", "patience", 0),
+    ],
+)
+def test_an_option_out_of_range_is_one_sentence_with_its_value(solver, option, value):
+    s = SOLVER[solver]
+    problem = dg.Problem([[1.0], [-1.0]], [1, -1], loss=s.losses[0], intercept=s.intercepts[0])
+    with pytest.raises(dg.InvalidData, match=rf"^{option}={value!r}.*\.$"):
+        dg.solve(problem, solver=solver, **{option: value})
+
+
+def test_verbose_2_says_why_and_verbose_1_does_not(capfd):
+    problem = dg.Problem([[1.0], [-1.0]], [1, -1])
+    dg.solve(problem, verbose=1)
+    assert "auto: newton" not in capfd.readouterr().err
+    result = dg.solve(problem, verbose=2)
+    assert f"auto: {result.why}" in capfd.readouterr().err and result.why
 
 
 def test_an_unknown_solver_names_the_known_ones():

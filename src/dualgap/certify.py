@@ -83,4 +83,4 @@ def _descended(problem: Problem, beta: Any, b: float) -> Any:
     name = problem.default_solver
     solver = solver_named("dcd" if name == "auto" else name)
     control = _core.Control(tol=1e-4, max_time=np.inf, max_epochs=30, threads=1, trace=False, callback=None)
-    return solver.run(problem, control, Start(beta, b), solver.options).dual
+    return solver.run(problem, control, Start(beta, b), {**solver.options, "seed": 0}).dual

@@ -90,6 +90,18 @@ def as_vector(values: Any, name: str, size: int) -> Array:
     return a
 
 
+def as_number(value: Any, name: str) -> float:
+    """A parameter as a float.
+
+    >>> as_number("0.5", "C")
+    0.5
+    """
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InvalidData(f"{name}={value!r} is not a number.") from None
+
+
 def largest(X: Any) -> float:
     """The largest magnitude in X."""
     values = X.data if hasattr(X, "tocsr") else np.asarray(X)

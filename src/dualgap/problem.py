@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.data import Array, as_matrix, as_vector
+from dualgap.data import Array, as_matrix, as_number, as_vector
 from dualgap.errors import InvalidData
 from dualgap.registry import loss_named
 
@@ -176,10 +176,7 @@ class Problem:
 
 
 def _positive(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidData(f"{name}={value!r} is not a number.") from None
+    number = as_number(value, name)
     if not (np.isfinite(number) and number > 0):
         raise InvalidData(f"{name}={value!r} must be a positive finite number.")
     return number

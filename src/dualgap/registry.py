@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dualgap import _core
+from dualgap.data import as_number
 from dualgap.errors import InvalidData, UnsupportedProblem
 
 if TYPE_CHECKING:
@@ -34,10 +35,7 @@ class Loss:
         if unknown:
             takes = f"takes {self.parameter!r}" if self.parameter else "takes no parameter"
             raise InvalidData(f"loss={self.name!r} {takes}, not {unknown[0]!r}.")
-        try:
-            value = float(given.get(self.parameter, self.default))
-        except (TypeError, ValueError):
-            raise InvalidData(f"{self.parameter}={given[self.parameter]!r} is not a number.") from None
+        value = as_number(given.get(self.parameter, self.default), self.parameter)
         if self.parameter and not self.low < value < self.high:
             least = "0 or more" if -1 < self.low < 0 else f"above {self.low:g}"
             most = f" and below {self.high:g}" if self.high < 1e300 else ""
@@ -60,6 +58,15 @@ def losses() -> list[Loss]:
     return list(_losses())
 
 
+def loss_names(*, kinked: bool = True, but: str = "") -> tuple[str, ...]:
+    """What a solver takes: every loss, without the kinked ones or without one that it cannot do.
+
+    >>> loss_names(kinked=False)[:3]
+    ('squared_hinge', 'smoothed_hinge', 'logistic')
+    """
+    return tuple(loss.name for loss in _losses() if loss.name != but and (kinked or not loss.kinked))
+
+
 def loss_named(name: str) -> Loss:
     for loss in _losses():
         if loss.name == name:
@@ -75,7 +82,10 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class Solver:
-    """A solver: what it takes and where it comes from. ``options`` are its own keywords with their defaults."""
+    """A solver: what it takes and where it comes from. ``options`` are its own keywords with their defaults.
+
+    ``run`` gets a value for each of them, and besides them always ``seed``, from ``random_state``.
+    """
 
     name: str
     summary: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +12,21 @@ import numpy as np
 
 from dualgap import _core
 from dualgap.config import available_threads
-from dualgap.data import Array
+from dualgap.data import Array, as_number
 from dualgap.errors import InvalidData
+from dualgap.memory import need_memory
 from dualgap.problem import Problem
 from dualgap.progress import progress_callback
 from dualgap.registry import solver_named
 from dualgap.result import Certificate, Result, State, Status, Trace, state_callback
-from dualgap.solvers import Start
+from dualgap.solvers import Answer, Start
 from dualgap.together import give_up
 
+# Tiny problems are solved to the limits of floating point: that costs microseconds, and then weights and repetitions,
+# or rows in another order, agree to the last digits.
 TINY = 2048  # entries
-TINY_KERNEL = (
-    10_000  # kernel values: such problems are solved to the limits of floating point, as far as 2000 epochs go
-)
-POLISH = 1e-16
+TINY_KERNEL = 10_000  # kernel values
+POLISH, POLISH_EPOCHS = 1e-16, 300  # what a tiny kernel problem is solved to, as far as these epochs go
 WIDE = 50_000_000  # columns from which memory is asked for before it is taken
 SMALL = 2_000_000  # entries below which starting threads costs more than it brings
 
@@ -83,56 +85,38 @@ def solve(
     >>> result.status == "optimal", result.certificate.relative_gap <= 1e-6
     (True, True)
     """
+    tol = _tolerance(tol)
     chosen = solver_named(problem.default_solver if solver == "auto" else solver)
-    if problem.kind == "kernel" and problem.work <= TINY_KERNEL and max_iter is None and _tolerance(tol) > POLISH:
+    if problem.kind == "kernel" and problem.work <= TINY_KERNEL and max_iter is None and tol > POLISH:
         common = {"random_state": random_state, "n_threads": n_threads, "callback": callback, "trace": trace}
-        polished = solve(problem, solver, tol=POLISH, max_iter=300, max_time=max_time, start=start,
+        polished = solve(problem, solver, tol=POLISH, max_iter=POLISH_EPOCHS, max_time=max_time, start=start,
                          start_rows=start_rows, **common, **solver_options)  # fmt: skip
-        if polished.status == "interrupted" or polished.certificate.relative_gap <= tol or max_time is not None:
-            within = polished.status != "interrupted" and polished.certificate.relative_gap <= tol
+        within = polished.status != "interrupted" and polished.certificate.relative_gap <= tol
+        if within or polished.status == "interrupted" or max_time is not None:
             return replace(polished, tol=tol, status=Status.optimal if within else polished.status)
-    options = chosen.check(problem, {**solver_options, "seed": seed_of(random_state)})
+    options = {**chosen.check(problem, solver_options), "seed": seed_of(random_state)}
     if problem.kind != "kernel" and problem.n_cols > WIDE:
-        from dualgap.memory import need_memory
-
         need_memory(40.0 * problem.n_cols, f"A fit over {problem.n_cols:,} columns keeps five vectors of that length")
-    if verbose and "say" in options:
-        options["say"] = True
     begin = _start(problem, start, start_rows)
-    bar = progress_callback(verbose, _tolerance(tol), solver)
+    bar = progress_callback(verbose, tol, solver)
     hooks = [hook for hook in (bar, callback and state_callback(callback)) if hook]
-    control = _core.Control(
-        tol=_aim(problem, solver, _tolerance(tol)),
-        max_time=_limit("max_time", max_time),
-        max_epochs=_limit("max_iter", max_iter),
-        threads=thread_count(problem, n_threads),
-        trace=bool(trace),
-        callback=(lambda *moment: any([hook(*moment) for hook in hooks])) if hooks else None,
-        give_up=stop.is_set if (stop := give_up.get()) else None,
-    )
+    control = _control(_aim(problem, solver, tol), max_time, max_iter, thread_count(problem, n_threads), trace, hooks)
     control.expect_judging(_judging(problem, max_time))
     try:
         answer = chosen.run(problem, control, begin, options)
         if not answer.judged and problem.kind != "kernel":
-            control.ask(
-                problem._core,
-                answer.solver,
-                max(0.0, answer.epochs - control.epochs),
-                problem.n_rows,
-                np.ascontiguousarray(answer.coef),
-                answer.intercept,
-                answer.dual,
-                decide=True,
-            )
+            _judge(problem, control, answer)
     finally:
         if bar:
             bar.close()
+    if verbose > 1 and answer.why:
+        print(f"{solver}: {answer.why}", file=sys.stderr)
     return Result(
         coef=answer.coef,
         intercept=answer.intercept,
         dual=answer.dual,
         certificate=Certificate.from_core(control.certificate),
-        status=_status(control, _tolerance(tol)),
+        status=_status(control, tol),
         solver=answer.solver,
         n_iter=answer.n_iter,
         epochs=answer.epochs,
@@ -144,6 +128,35 @@ def solve(
     )
 
 
+def _control(
+    tol: float, max_time: Any, max_iter: Any, threads: int, trace: bool, hooks: Sequence[Callable[..., Any]]
+) -> _core.Control:
+    """Clock, budgets, trace and the way to the judge; every hook sees every judged moment, and any may stop the fit."""
+    return _core.Control(
+        tol=tol,
+        max_time=_limit("max_time", max_time),
+        max_epochs=_limit("max_iter", max_iter),
+        threads=threads,
+        trace=bool(trace),
+        callback=(lambda *moment: any([hook(*moment) for hook in hooks])) if hooks else None,
+        give_up=stop.is_set if (stop := give_up.get()) else None,
+    )
+
+
+def _judge(problem: Problem, control: Any, answer: Answer) -> None:
+    """The last word on a point that the solver left unjudged."""
+    control.ask(
+        problem._core,
+        answer.solver,
+        max(0.0, answer.epochs - control.epochs),
+        problem.n_rows,
+        np.ascontiguousarray(answer.coef),
+        answer.intercept,
+        answer.dual,
+        decide=True,
+    )
+
+
 def _judging(problem: Any, max_time: float | None) -> float:
     """Seconds that the first judging will take: three times the look at the data took, or a guess from its size."""
     guess = max(3e-9 * float(problem._matrix.entries), 3 * float(getattr(problem, "_looking", 0.0)))
@@ -151,8 +164,7 @@ def _judging(problem: Any, max_time: float | None) -> float:
 
 
 def _aim(problem: Problem, solver: str, tol: float) -> float:
-    """What a fit aims at. Below some thousand entries "auto" goes on to the limits of floating point: that costs
-    microseconds, and then weights and repetitions, or rows in another order, agree to the last digits."""
+    """What a fit aims at: tol, or less where the problem is tiny and "auto" chooses."""
     tiny = solver == problem.default_solver == "auto" and problem._matrix.entries <= TINY and problem.n_cols <= 256
     return min(tol, 1e-15) if tiny else tol
 
@@ -187,10 +199,7 @@ def thread_count(problem: Problem, n_threads: int | None) -> int:
 
 
 def _tolerance(tol: Any) -> float:
-    try:
-        value = float(tol)
-    except (TypeError, ValueError):
-        raise InvalidData(f"tol={tol!r} is not a number.") from None
+    value = as_number(tol, "tol")
     if not 0 <= value < math.inf:
         raise InvalidData(f"tol={tol!r} must be 0 or more: it is a relative duality gap.")
     return value
@@ -199,10 +208,7 @@ def _tolerance(tol: Any) -> float:
 def _limit(name: str, value: Any) -> float:
     if value is None:
         return math.inf
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidData(f"{name}={value!r} is not a number.") from None
+    number = as_number(value, name)
     if not number > 0:
         raise InvalidData(f"{name}={value!r} must be positive, or None for no limit.")
     return number

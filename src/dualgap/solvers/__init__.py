@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dualgap.data import Array
+from dualgap.data import Array, as_number
+from dualgap.errors import InvalidData
 
 
 @dataclass
@@ -41,19 +43,40 @@ class Answer:
 
 def one_of(options: Any, name: str, choices: tuple[str, ...]) -> str:
     """The value of an option that is a word."""
-    from dualgap.errors import InvalidData
-
     value = options[name]
     if value not in choices:
         raise InvalidData(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}.")
     return str(value)
 
 
+def number_of(options: Any, name: str, low: float = 0.0, high: float = math.inf) -> float:
+    """The value of an option that is a number from ``low`` to ``high``.
+
+    >>> number_of({"forcing": 0.1}, "forcing", high=1.0)
+    0.1
+    """
+    value = as_number(options[name], name)
+    if not low <= value <= high:
+        most = f" and at most {high:g}" if high < math.inf else ""
+        raise InvalidData(f"{name}={options[name]!r} must be at least {low:g}{most}.")
+    return value
+
+
+def whole_of(options: Any, name: str, least: int = 1) -> int:
+    """The value of an option that counts something.
+
+    >>> whole_of({"batch_size": 4}, "batch_size")
+    4
+    """
+    value = options[name]
+    if not isinstance(value, (int, np.integer)) or value < least:
+        raise InvalidData(f"{name}={value!r} is not a whole number of at least {least}.")
+    return int(value)
+
+
 def pair_options(options: Any) -> dict[str, Any]:
     """What smo and decomposition share: shrinking, the cache in bytes, and whether all of K is made first."""
-    from dualgap.errors import InvalidData
-
-    megabytes = float(options["cache_size"])
+    megabytes = as_number(options["cache_size"], "cache_size")
     if not megabytes > 0:
         raise InvalidData(f"cache_size={options['cache_size']!r} must be a positive number of megabytes.")
     return {
@@ -61,10 +84,6 @@ def pair_options(options: Any) -> dict[str, Any]:
         "cache_bytes": megabytes * 2**20,
         "precomputed": bool(options["precomputed"]),
     }
-
-
-def zeros(size: int) -> Array:
-    return np.zeros(size)
 
 
 def run_pairs(

@@ -17,7 +17,6 @@ pays for a matrix over the columns (or over the rows of the zone), and then hard
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -96,8 +95,6 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     if stuck and answer.solver != "dcd":
         answer = _descent_instead(problem, control, answer, options)
         why += "; newton stalled: dcd from the start"
-    if options["say"]:
-        print(f"auto: {why}", file=sys.stderr)
     return replace(answer, why=why)
 
 
@@ -171,6 +168,5 @@ SOLVER = Solver(
     losses=DCD.losses,
     intercepts=DCD.intercepts,
     run=run,
-    options={"seed": 0, "say": False},
     threaded=True,
 )

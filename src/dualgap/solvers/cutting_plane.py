@@ -26,7 +26,7 @@ import numpy as np
 from dualgap import _core
 from dualgap.data import Array
 from dualgap.registry import Solver
-from dualgap.solvers import Answer, Start
+from dualgap.solvers import Answer, Start, whole_of
 from dualgap.solvers._qp import Program, active_set, hinge_ray
 
 MU = 0.1
@@ -84,7 +84,7 @@ class Planes:
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
     y, c = problem.y, problem.costs()
-    planes = Planes(problem.n_rows, problem.n_cols)
+    planes, patience = Planes(problem.n_rows, problem.n_cols), whole_of(options, "patience")
     w = np.zeros(problem.n_cols) if start.coef is None else np.ascontiguousarray(start.coef)
     z = _core.scores(problem._core, control, w)
     answer = Answer(w, 0.0, np.zeros(problem.n_rows), 1.0, 0, solver="cutting-plane")
@@ -113,7 +113,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         if _leave(problem, control, planes, answer, float(0.5 * w @ w + c @ np.maximum(0.0, 1 - y * z)), k == 0):
             break
         add_plane(y * ((1 - MU) * z + MU * new_z) < 1)
-        planes.drop(int(options["patience"]))
+        planes.drop(patience)
     if not answer.judged:
         answer.dual = planes.dual(c, y)
     return answer
@@ -142,6 +142,6 @@ SOLVER = Solver(
     losses=("hinge",),
     intercepts=("none",),
     run=run,
-    options={"patience": 50, "seed": 0},
+    options={"patience": 50},
     memory="a vector of p numbers and n bits a plane, some hundred planes",
 )

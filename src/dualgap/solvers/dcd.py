@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dualgap import _core
-from dualgap.registry import Solver, _losses
-from dualgap.solvers import Answer, Start, one_of
+from dualgap.registry import Solver, loss_names
+from dualgap.solvers import Answer, Start, number_of, one_of
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
@@ -20,8 +20,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         order=one_of(options, "order", ("cyclic", "permuted", "random")),
         shrinking=bool(options["shrinking"]),
         stopping=one_of(options, "stopping", ("gap", "kkt")),
-        kkt_tolerance=float(options["kkt_tolerance"]),
-        patience=float(options["patience"]),
+        kkt_tolerance=number_of(options, "kkt_tolerance"),
+        patience=number_of(options, "patience"),
         seed=options["seed"],
     )
     return Answer.from_core(raw, "dcd")
@@ -31,7 +31,7 @@ SOLVER = Solver(
     name="dcd",
     summary="Dual coordinate descent: one row at a time, exact steps; the first choice for sparse and wide data.",
     source="000 §III–V, 003 alg. 1; Hsieh et al., ICML 2008; Yu, Huang, Lin 2011; Ho, Lin 2012",
-    losses=tuple(loss.name for loss in _losses()),
+    losses=loss_names(),
     intercepts=("none", "regularized", "free"),
     run=run,
     options={
@@ -40,6 +40,5 @@ SOLVER = Solver(
         "stopping": "gap",
         "kkt_tolerance": 0.1,
         "patience": math.inf,
-        "seed": 0,
     },
 )

@@ -103,7 +103,6 @@ SOLVER = Solver(
     losses=("hinge",),
     intercepts=("free",),
     run=run,
-    options={"seed": 0},
     memory="2n² numbers",
     max_rows=60,
 )

@@ -7,8 +7,8 @@ from typing import Any
 
 from dualgap import _core
 from dualgap.blas import one_blas_thread
-from dualgap.registry import Solver, _losses
-from dualgap.solvers import Answer, Start
+from dualgap.registry import Solver, loss_names
+from dualgap.solvers import Answer, Start, number_of
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
@@ -19,10 +19,10 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             beta=start.dual,
             w=start.coef,
             b=start.intercept,
-            memory=float(options["memory"]),
-            q=float(options["q"]),
-            shrink=float(options["shrink"]),
-            inner=float(options["inner"]),
+            memory=number_of(options, "memory"),
+            q=number_of(options, "q"),
+            shrink=number_of(options, "shrink", low=1.1),
+            inner=number_of(options, "inner", low=1e-6, high=1.0),
             sampling=bool(options["sampling"]),
         )
     return Answer.from_core(raw, "newton")
@@ -32,10 +32,10 @@ SOLVER = Solver(
     name="newton",
     summary="Proximal Newton: any scale of columns, any C, to any tolerance; the first choice with few columns.",
     source="Rockafellar 1976; Li, Sun, Toh 2018; Yan, Li 2020; Niu et al. 2022",
-    losses=tuple(loss.name for loss in _losses()),
+    losses=loss_names(),
     intercepts=("none", "regularized", "free"),
     run=run,
     threaded=True,
     memory="O(n + min(p, zone)²)",
-    options={"memory": 2e9, "q": 0.0, "shrink": 2.5, "inner": 0.3, "sampling": True, "seed": 0},
+    options={"memory": 2e9, "q": 0.0, "shrink": 2.5, "inner": 0.3, "sampling": True},
 )

@@ -21,6 +21,6 @@ SOLVER = Solver(
     losses=("one_class",),
     intercepts=("free",),
     run=run,
-    options={"pairs": "greedy", "shrinking": True, "seed": 0},
+    options={"pairs": "greedy", "shrinking": True},
     problems=("one_class",),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from dualgap import _core
 from dualgap.memory import need_memory
-from dualgap.registry import Solver, _losses
+from dualgap.registry import Solver, loss_names
 from dualgap.solvers import Answer, Start
 
 
@@ -21,9 +21,8 @@ SOLVER = Solver(
     name="pcd",
     summary="Primal coordinate descent: one weight at a time, over a copy of the data by columns.",
     source="000 §VII; Chang, Hsieh, Lin, JMLR 2008, alg. 2",
-    losses=tuple(loss.name for loss in _losses() if not loss.kinked),
+    losses=loss_names(kinked=False),
     intercepts=("none", "regularized", "free"),
     run=run,
-    options={"seed": 0},
     memory="a copy of the data by columns, 12 bytes an entry",
 )

@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.errors import InvalidData
-from dualgap.registry import Solver, _losses
-from dualgap.solvers import Answer, Start, one_of
+from dualgap.registry import Solver, loss_names
+from dualgap.solvers import Answer, Start, number_of, one_of, whole_of
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
-    batch, steps = options["batch_size"], float(options["steps"])
-    if not isinstance(batch, (int, np.integer)) or batch < 1:
-        raise InvalidData(f"batch_size={batch!r} is not a whole number from 1.")
-    if not 0 <= steps < np.inf:
-        raise InvalidData(f"steps={steps:g} must be 0 or more: it counts the steps taken before.")
+    steps = number_of(options, "steps", high=1e300)
     stream = steps > 0 and start.coef is not None
     raw = _core.pegasos(
         problem._core,
@@ -27,7 +22,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         b=start.intercept if stream else 0.0,
         order=one_of(options, "order", ("permuted", "random")),
         average=one_of(options, "average", ("suffix", "all", "none")),
-        batch=int(batch),
+        batch=whole_of(options, "batch_size"),
         projection=bool(options["projection"]),
         steps=steps if stream else 0.0,
         seed=options["seed"],
@@ -39,7 +34,7 @@ SOLVER = Solver(
     name="pegasos",
     summary="Stochastic subgradient steps on the primal, with mini-batches, projection and averaging; for loose gaps.",
     source="004 §2, 000 §VII; Shalev-Shwartz et al., Mathematical Programming 2011",
-    losses=tuple(loss.name for loss in _losses()),
+    losses=loss_names(),
     intercepts=("none", "regularized"),
     run=run,
     options={
@@ -48,7 +43,6 @@ SOLVER = Solver(
         "batch_size": 1,
         "projection": True,
         "steps": 0,
-        "seed": 0,
     },
     exact=False,
     warm_start=False,

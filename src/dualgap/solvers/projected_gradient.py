@@ -58,7 +58,6 @@ SOLVER = Solver(
     losses=("hinge",),
     intercepts=("free",),
     run=run,
-    options={"seed": 0},
     memory="n² numbers",
     max_rows=4000,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dualgap import _core
-from dualgap.registry import Solver, _losses
+from dualgap.registry import Solver, loss_names
 from dualgap.solvers import Answer, Start, one_of
 
 
@@ -27,8 +27,8 @@ SOLVER = Solver(
     name="sdca",
     summary="Stochastic dual coordinate ascent: permuted or with replacement; last, averaged or drawn output.",
     source="004; Shalev-Shwartz, Zhang, JMLR 2013",
-    losses=tuple(loss.name for loss in _losses()),
+    losses=loss_names(),
     intercepts=("none", "regularized"),
     run=run,
-    options={"order": "permuted", "init": "zero", "output": "last", "seed": 0},
+    options={"order": "permuted", "init": "zero", "output": "last"},
 )

@@ -26,6 +26,6 @@ SOLVER = Solver(
     losses=("svdd",),
     intercepts=("free",),
     run=run,
-    options={"pairs": "greedy", "shrinking": True, "seed": 0},
+    options={"pairs": "greedy", "shrinking": True},
     problems=("svdd",),
 )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dualgap import _core
-from dualgap.registry import Solver, _losses
-from dualgap.solvers import Answer, Start, one_of
+from dualgap.registry import Solver, loss_names
+from dualgap.solvers import Answer, Start, number_of, one_of
 
 MIXING = {"mixed": 0.1, "diagonal": 1.0, "none": 0.0}  # how much of diag(H) is in the preconditioner
 
@@ -20,7 +20,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         w=start.coef,
         b=start.intercept,
         mixing=MIXING[one_of(options, "preconditioner", tuple(MIXING))],
-        forcing=float(options["forcing"]),
+        forcing=number_of(options, "forcing", high=1.0),
     )
     return Answer.from_core(raw, "tron")
 
@@ -29,10 +29,10 @@ SOLVER = Solver(
     name="tron",
     summary="Trust-region Newton with preconditioned conjugate gradients; few passes, any number of columns.",
     source="000 §VII; Lin, Weng, Keerthi 2008; Hsia, Chiang, Lin 2018; Galli, Lin 2021",
-    losses=tuple(loss.name for loss in _losses() if not loss.kinked),
+    losses=loss_names(kinked=False),
     intercepts=("none", "regularized", "free"),
     run=run,
-    options={"preconditioner": "mixed", "forcing": 0.1, "seed": 0},
+    options={"preconditioner": "mixed", "forcing": 0.1},
     threaded=True,
     memory="68 bytes a row, 80 a feature",
 )

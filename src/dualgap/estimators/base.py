@@ -52,6 +52,10 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
     }
     _usual_intercept: ClassVar[str] = "regularized"
 
+    def _set(self, parameters: dict[str, Any]) -> None:
+        """Every parameter to the attribute of its name: all that scikit-learn lets a constructor do."""
+        self.__dict__.update((name, value) for name, value in parameters.items() if name != "self")
+
     def _validated(self, X: Any, y: Any, sample_weight: Any, numeric: bool) -> tuple[Any, Any, Array | None]:
         """Data by scikit-learn's rules, in place; whether X is finite is left to Problem, which looks anyway."""
         X, y = validate_data(

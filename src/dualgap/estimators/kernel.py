@@ -40,10 +40,6 @@ class KernelEstimator(CertifiedEstimator):
     }
     random_state: Any = None
 
-    def _set(self, parameters: dict[str, Any]) -> None:
-        """Every parameter to the attribute of its name: all that scikit-learn lets a constructor do."""
-        self.__dict__.update((name, value) for name, value in parameters.items() if name != "self")
-
     def _solver_options(self) -> dict[str, Any]:
         return {"cache_size": float(self.cache_size), "shrinking": bool(self.shrinking)}
 

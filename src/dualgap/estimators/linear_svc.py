@@ -104,24 +104,7 @@ class LinearSVC(LinearClassifier):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.solver = solver
-        self.intercept = intercept
-        self.max_time = max_time
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
     def _check_supported(self) -> None:
         if self.penalty != "l2":
@@ -130,7 +113,7 @@ class LinearSVC(LinearClassifier):
             raise self._unsupported(f"multi_class={self.multi_class!r}", "multi_class='ovr' (one-versus-rest)")
 
     def _loss_name(self) -> str:
-        return self.loss
+        return str(self.loss)
 
     def _factor_of_row(self, factors: Array | None, codes: Codes, y: Array) -> Array | None:
         if factors is None or len(factors) == 2:

@@ -114,24 +114,7 @@ class LogisticRegression(LinearClassifier):
         max_time: float | None = None,
         trace: bool = False,
     ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.multi_class = multi_class
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.intercept = intercept
-        self.max_time = max_time
-        self.trace = trace
+        self._set(locals())
 
     def _check_supported(self) -> None:
         if self.penalty != "deprecated" and _PENALTY_IS_DEPRECATED:

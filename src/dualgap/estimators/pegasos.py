@@ -107,21 +107,7 @@ class PegasosClassifier(LinearClassifier):
         n_jobs: int | None = None,
         trace: bool = False,
     ) -> None:
-        self.alpha = alpha
-        self.loss = loss
-        self.batch_size = batch_size
-        self.projection = projection
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.trace = trace
+        self._set(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to a relative duality gap of ``tol`` or for ``max_iter`` epochs.
@@ -142,11 +128,11 @@ class PegasosClassifier(LinearClassifier):
         return super().fit(X, y, sample_weight)
 
     def _loss_name(self) -> str:
-        return self.loss
+        return str(self.loss)
 
     def _cost(self, rows: float) -> float:
         self.C_ = 1 / (self.alpha * max(rows, np.finfo(float).tiny))
-        return self.C_
+        return float(self.C_)
 
     def _solved(self, problems: Any, X: Any, entries: int, *others: Any, **options: Any) -> list[Result]:
         self._exact = entries <= TINY

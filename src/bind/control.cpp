@@ -87,9 +87,7 @@ void bind_control(nb::module_& m) {
       .def_prop_ro("watched", [](const BoundControl& c) { return c.control->watched(); })
       .def_prop_ro("seconds", [](const BoundControl& c) { return c.control->clock().total(); })
       .def_prop_ro("tol", [](const BoundControl& c) { return c.control->tol; })
-      .def_prop_ro("threads", [](const BoundControl& c) { return c.control->team.size(); })
       .def_prop_ro("epochs", [](const BoundControl& c) { return c.control->epochs_before(); })
-      .def_prop_ro("epochs_left", [](const BoundControl& c) { return c.control->epochs_left(0); })
       .def_prop_ro("trace",
                    [](const BoundControl& c) {
                      nb::list rows;
@@ -97,6 +95,7 @@ void bind_control(nb::module_& m) {
                      return rows;
                    })
       .def("stop", [](BoundControl& c, const std::string& status) { c.control->stop(status_from(status)); })
+      .def("over", [](BoundControl& c, double epochs) { return c.control->over(epochs); })
       .def("reopen", [](BoundControl& c) { c.control->reopen(); })
       .def("expect_judging", [](BoundControl& c, double seconds) { c.control->expect_judging(seconds); })
       .def("end_solver", [](BoundControl& c, double epochs) { c.control->end_solver(epochs); })

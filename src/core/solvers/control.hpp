@@ -43,6 +43,11 @@ class Control {
   /// The same, looking at once.
   bool look();
 
+  /// Between two epochs: is the fit over? Where the budget of epochs is used up, it is from now on.
+  bool over(double epochs) {
+    if (epochs_left(epochs) <= 0) stop(Status::max_iter);
+    return stopped();
+  }
   /// Epochs that are still allowed, counting those of solvers before.
   double epochs_left(double epochs) const { return max_epochs - epochs_before_ - epochs; }
   void end_solver(double epochs) { epochs_before_ += epochs; }
@@ -71,8 +76,8 @@ class Control {
   /// Ctrl-C, or another fit failed: nobody waits for the answer.
   bool broken_off() const { return broken_off_; }
   Status status() const { return status_; }
+  /// Of the last point asked about.
   const Certificate& certificate() const { return certificate_; }
-  /// Has anything been judged since the last solver began? Then `certificate` speaks of the last point asked about.
   const std::vector<Moment>& trace() const { return trace_; }
   Stopwatch& clock() { return clock_; }
   /// Seconds one judging takes: measured, or a guess from the number of entries.

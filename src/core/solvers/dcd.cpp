@@ -12,8 +12,7 @@
 //   sample of rows: 3 to 20 times closer to the optimum for kinked losses, and as certifiable.
 // - Shrinking serves every loss through `slack`, and is bolder than LIBLINEAR's, since the judge sees what it hides.
 // - "Permuted" permutes runs of eight neighbouring rows: the same number of epochs (text, a9a, ijcnn1), each a third to
-// a
-//   half shorter, because the processor's prefetcher can follow.
+//   a half shorter, because the processor's prefetcher can follow.
 // - A free intercept is a method of multipliers on Σβ = 0 (Hestenes, Powell 1969): the implied column is put around the
 //   last b, and b moves by s²Σβ after each epoch.
 //

@@ -35,11 +35,7 @@ class Descent {
 
   void run(Answer& answer) {
     start(answer);
-    while (!control_.stopped()) {
-      if (control_.epochs_left(epochs_) <= 0) {
-        control_.stop(Status::max_iter);
-        break;
-      }
+    while (!control_.over(epochs_)) {
       const Pass pass = epoch();
       if (control_.stopped()) break;
       multiplier_ += free_ * total_;

@@ -79,11 +79,7 @@ class PairDescent {
 
   void run(Answer& answer) {
     start(answer);
-    while (!control_.stopped()) {
-      if (control_.epochs_left(epochs_) <= 0) {
-        control_.stop(Status::max_iter);
-        break;
-      }
+    while (!control_.over(epochs_)) {
       const Pass pass = options_.choice == PairDescentOptions::Choice::greedy ? greedy_epoch() : blind_epoch();
       if (control_.stopped()) break;
       ++iterations_;

@@ -348,11 +348,7 @@ bool Pairs<T>::consider(Answer& answer, double row_operations) {
   operations_ += row_operations;
   const double n = static_cast<double>(problem_.n());
   answer.epochs = operations_ / n;
-  if (control_.epochs_left(answer.epochs) <= 0) {
-    control_.stop(Status::max_iter);
-    return true;
-  }
-  if (control_.look()) return true;
+  if (control_.over(answer.epochs) || control_.look()) return true;
   find_extremes();
   const Estimate now = estimate();
   if (active_ == problem_.n()) size_ = now.size;

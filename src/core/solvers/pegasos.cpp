@@ -44,11 +44,7 @@ class Pegasos {
 
   void run(Answer& answer) {
     start(answer);
-    while (!control_.stopped()) {
-      if (control_.epochs_left(epochs_) <= 0) {
-        control_.stop(Status::max_iter);
-        break;
-      }
+    while (!control_.over(epochs_)) {
       epoch();
       if (control_.stopped()) break;
       ++iterations_;

@@ -106,8 +106,7 @@ class TrustRegion {
   };
 
   void step() {
-    if (control_.epochs_left(epochs_) <= 0) control_.stop(Status::max_iter);
-    if (control_.look()) return;
+    if (control_.over(epochs_) || control_.look()) return;
     const Model model = conjugate_gradients();
     if (control_.stopped()) return;
     if (!move(model)) return;

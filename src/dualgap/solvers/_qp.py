@@ -236,8 +236,7 @@ class Report:
             self.dual, self.beta = value, beta.copy()
         b = hinge_ray(self.program.y, self.costs, z, np.ones(len(z)))
         self._offer(z, self.rows.T @ beta, b)
-        if self.control.epochs_left - self.epochs <= 0:
-            self.control.stop("max_iter")
+        self.control.over(self.epochs)
         near = self.primal - self.dual <= self.control.tol * max(abs(self.primal), abs(self.dual)) or ended
         if near or self.control.watched:
             self.judged = self.ask(active, near)

@@ -130,9 +130,7 @@ def _leave(problem: Any, control: Any, planes: Planes, answer: Answer, primal: f
         answer.judged = control.ask(problem._core, *place, decide=near or stuck)
         if stuck and not control.stopped:
             control.stop("stalled")
-    if control.epochs_left - answer.epochs <= 0:
-        control.stop("max_iter")
-    return bool(control.look())
+    return bool(control.over(answer.epochs) or control.look())
 
 
 SOLVER = Solver(

@@ -166,6 +166,7 @@ void settle(const Problem& problem, const Loss& loss, Vector beta) {
     rest.add(-problem.total);
     for (double b : beta) rest.add(b);
     double left = rest.value();
+    if (left == 0) return;
     for (Index i = 0; i < problem.n() && left != 0; ++i) {
       const Interval box = loss.box(problem.y[i], problem.cost(i));
       if (round < 2 && (beta[i] <= box.low || beta[i] >= box.high || beta[i] == 0)) continue;

@@ -63,6 +63,14 @@ class Waiting {
   int count_ = 0, oldest_ = 0;
 };
 
+/// z = Xw in one loop a storage.
+void score_all(const AnyRows& rows, const std::vector<double>& w, std::vector<double>& z) {
+  const auto loop = [&](const auto& r) {
+    for (Index i = 0; i < r.rows(); ++i) z[i] = r.dot(i, w.data());
+  };
+  std::visit(loop, rows);
+}
+
 template <class Loss>
 class PairDescent {
  public:
@@ -75,7 +83,8 @@ class PairDescent {
         random_(options.seed),
         cells_(problem.n()),
         order_(problem.n()),
-        spread_(problem.p()) {}
+        spread_(problem.p()),
+        width_(rows_.entries() / std::max<Index>(1, problem.n()) + 1) {}
 
   void run(Answer& answer) {
     start(answer);
@@ -232,7 +241,7 @@ class PairDescent {
   }
 
   double score(std::uint32_t i, Pass& pass, Index& work) const {
-    work += rows_.entries(i);
+    work += width_;
     ++pass.visits;
     return rows_.dot(i, w_.data());
   }
@@ -266,7 +275,7 @@ class PairDescent {
   bool move(std::uint32_t i, double zi, std::uint32_t j, double zj, Pass& pass, Index& work) {
     Cell &a = with_norm(i), &b = with_norm(j);
     const double size = a.q + b.q, across = size - 2 * inner(i, j), q = across > 1e-14 * size ? across : 0.0;
-    work += 2 * rows_.entries(i);
+    work += 2 * width_;
     const PairSide left{a.beta, a.y, a.c, zi}, right{b.beta, b.y, b.c, zj};
     const double d = pair_step(loss_, left, right, q, size, price_);
     if (d == 0) return false;
@@ -382,7 +391,7 @@ class PairDescent {
   /// begins at `guess`, where the free rows put it, and ends when what is left cannot matter to the gap.
   double best_intercept(const std::vector<double>& w, double guess, double reach = 0) {
     z_.resize(cells_.size());
-    for (std::size_t i = 0; i < z_.size(); ++i) z_[i] = rows_.dot(static_cast<Index>(i), w.data());
+    score_all(problem_.rows, w, z_);
     Implied implied(*this);
     double low = guess, high = guess, at = implied.excess(guess), f_low = at, f_high = at;
     if (at == 0) return guess;
@@ -465,6 +474,7 @@ class PairDescent {
   double threshold_ = infinity, small_ = 0;
   double size_ = 0;  // of the objective, to make gaps relative
   double epochs_ = 0;
+  Index width_;                          // entries of a row in the mean: what a visit costs
   Index averaged_ = 0, unaveraged_ = 0;  // how often w̄ moved, and entries read since
   Index active_ = 0, iterations_ = 0, idle_ = 0, shift_ = 1;
 };

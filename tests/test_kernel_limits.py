@@ -42,28 +42,59 @@ print(read("VmHWM") - before, {cache} * 2**20 + 4 * n * p + 140 * n + at_once * 
     assert used <= allowed
 
 
-@pytest.mark.parametrize("shape", [(20000, 40), (1200, 60000)], ids=["many rows", "long rows"])
-def test_ctrl_c_is_seen_inside_long_kernel_rows(shape):
+def seconds_to_leave(prepare, call, after):
+    """From Ctrl-C, sent so long after the call began, to the KeyboardInterrupt."""
     code = f"""
-import numpy as np, sys, time, dualgap as dg
+import numpy as np, time, dualgap as dg
 rng = np.random.default_rng(0)
-X = rng.random({shape}, dtype=np.float32)
-y = np.where(rng.random({shape[0]}) > 0.5, 1, 0)
-dg.SVC().fit(X[:50, :5], y[:50])
+{prepare}
+dg.SVC().fit(rng.random((50, 5)), np.arange(50) % 2)
 print("ready", flush=True)
 try:
-    dg.SVC(C=1e4, tol=1e-9, gamma=20.0 / {shape[1]}).fit(X, y)
+    {call}
 except KeyboardInterrupt:
     print(time.time())
 """
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "ready\n"
-    time.sleep(0.7)
+    time.sleep(after)
     sent = time.time()
     child.send_signal(signal.SIGINT)
     answer = child.communicate(timeout=60)[0].strip()
-    assert answer, "the fit ended before it could be interrupted"
-    assert float(answer) - sent < 0.6  # 0.2 on a quiet machine
+    assert answer, "the call ended before it could be interrupted"
+    return float(answer) - sent
+
+
+DENSE = "X = rng.random({}, dtype=np.float32); y = rng.integers(0, {}, len(X))"
+SPARSE = (
+    "import scipy.sparse as sp; n, m = 20000, 400; y = rng.integers(0, 2, n); "
+    "X = sp.csr_matrix((rng.random(n * m), rng.integers(0, 10**5, n * m), np.arange(0, n * m + 1, m)), (n, 10**5))"
+)
+FIT = "dg.SVC({}C=1e4, tol=1e-9, gamma=20.0 / X.shape[1]).fit(X, y)"
+LONG = {
+    "many rows": (DENSE.format("(200000, 200)", 2), FIT.format(""), 1.0),
+    "before the first step": (
+        DENSE.format("(200000, 200)", 2),
+        FIT.format("").replace("20.0 / X.shape[1]", "'scale'"),
+        0.2,
+    ),
+    "very many rows": (DENSE.format("(1000000, 4)", 2), FIT.format(""), 0.5),
+    "long rows": (DENSE.format("(1200, 60000)", 2), FIT.format(""), 0.7),
+    "sparse rows": (SPARSE, FIT.format(""), 0.7),
+    "many classes": (DENSE.format("(20000, 100)", 10), FIT.format("n_jobs=2, "), 0.7),
+    "divisions": (DENSE.format("(50000, 300)", 2), FIT.format("kernel='chi2', "), 0.7),
+    "prediction": (
+        DENSE.format("(200000, 200)", 2) + "; m = dg.SVC(gamma=1.0, max_iter=1).fit(X[:3000], y[:3000])",
+        "m.predict(X)",
+        0.3,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_ctrl_c_is_seen_inside_long_kernel_rows(case):
+    """Within 0.2 s; 0.1 s more where other processes hold both cores, and a second try where they hold them longer."""
+    assert seconds_to_leave(*LONG[case]) < 0.3 or seconds_to_leave(*LONG[case]) < 0.3
 
 
 @pytest.mark.parametrize("selection", ["second-order", "most-violating"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.data import as_matrix
+from dualgap.data import as_matrix, largest
 from dualgap.errors import InvalidData
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed")
+BLOCK = 1 << 18  # values looked at together
+LARGEST = 1e140  # values whose squares, summed over a row, are finite
 ASYMMETRY = 1e-6  # of the largest value: what rounding may do to a precomputed kernel
 
 
@@ -42,10 +45,16 @@ class Kernel:
     def table(self, rows: Any, others: Any) -> Any:
         """The user's function on two sets of rows, as a table that can be used."""
         assert self.function is not None
-        values = np.asarray(self.function(rows, others), dtype=np.float64)
+        values = self.function(rows, others)
+        values = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
         shape = (rows.shape[0], others.shape[0])
         if values.shape != shape:
             raise InvalidData(f"The kernel function returned an array of shape {values.shape}, expected {shape}.")
+        if values.dtype.kind not in "biuf":
+            raise InvalidData(f"The kernel function returned values of type {values.dtype}, expected real numbers.")
+        values = values.astype(np.float64, copy=False)
+        if values.size and not (np.isfinite(values.min()) and np.isfinite(values.max())):
+            raise InvalidData("The kernel function returned values that are NaN or infinite.")
         return values
 
     def __str__(self) -> str:
@@ -67,6 +76,8 @@ def make_kernel(
         return Kernel("callable", function=kernel)
     if kernel not in KERNELS:
         raise InvalidData(f"kernel={kernel!r} is not one of {', '.join(map(repr, KERNELS))}, or a function.")
+    if kernel != "precomputed" and (top := largest(X)) > LARGEST:
+        raise InvalidData(f"X contains values up to {top:.2g}, whose squares float64 cannot hold: scale its columns.")
     if kernel == "chi2" and _smallest(X) < 0:
         raise InvalidData("kernel='chi2' takes rows without negative values.")
     if degree < 0 or degree != int(degree):
@@ -86,7 +97,7 @@ def gamma_value(gamma: Any, X: Any, weight: Any = None) -> float:
     if gamma == "auto":
         return float(1.0 / X.shape[1])
     if gamma == "scale":
-        variance = _variance(X) if weight is None else _weighted_variance(X, weight)
+        variance = _variance(X, weight)
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     try:
         value = float(gamma)
@@ -97,18 +108,41 @@ def gamma_value(gamma: Any, X: Any, weight: Any = None) -> float:
     return value
 
 
-def _variance(X: Any) -> float:
+def _variance(X: Any, weight: Any = None) -> float:
+    """The variance of all values, zeros included; a row counts as often as its weight says. Nothing as large as X is
+    made on the way, and Ctrl-C is seen between blocks."""
+    shift, scale, values = 0.0, weight, X
     if hasattr(X, "tocsr"):
-        square = float((X.multiply(X)).mean())
-        return square - float(X.mean()) ** 2
-    return float(np.asarray(X).var(dtype=np.float64))
+        if not X.has_canonical_format:  # the same entry twice is one entry
+            X = X.copy()
+            X.sum_duplicates()
+        values, scale = X.data, None if weight is None else np.repeat(weight, np.diff(X.indptr))
+    else:
+        values = np.asarray(X)
+        if weight is None and values.size <= BLOCK:
+            return float(values.var(dtype=np.float64))
+        if weight is None and values.flags.f_contiguous:
+            values = values.T
+        shift = float(values[: max(1, BLOCK // values.shape[1])].mean(dtype=np.float64))  # rounding stays small near it
+    cells = float(X.shape[0] if weight is None else weight.sum()) * X.shape[1]
+    total, squares = _sums(values, shift, scale)
+    return float(squares / cells - (total / cells) ** 2)
 
 
-def _weighted_variance(X: Any, weight: Any) -> float:
-    squares = X.multiply(X) if hasattr(X, "tocsr") else np.square(np.asarray(X, dtype=np.float64))
-    cells = float(weight.sum()) * X.shape[1]
-    mean = float(np.sum(weight @ X)) / cells
-    return float(float(np.sum(weight @ squares)) / cells - mean**2)
+def _sums(values: Any, shift: float, weight: Any) -> tuple[float, float]:
+    """Σ w(x − shift) and Σ w(x − shift)² over blocks of rows."""
+    rows = max(1, BLOCK // max(1, math.prod(values.shape[1:])))
+    total = squares = 0.0
+    for k in range(0, len(values), rows):
+        block = np.subtract(values[k : k + rows], shift, dtype=np.float64)
+        scale = None if weight is None else weight[k : k + rows]
+        total += _scaled_sum(block, scale)
+        squares += _scaled_sum(np.square(block, out=block), scale)
+    return total, squares
+
+
+def _scaled_sum(block: Any, scale: Any) -> float:
+    return float(block.sum() if scale is None else np.dot(scale, block).sum())
 
 
 def _smallest(X: Any) -> float:
@@ -128,6 +162,10 @@ def kernel_rows(kernel: Kernel, X: Any) -> Any:
             f"Precomputed matrix must be a square matrix. Input is a {matrix.rows}x{matrix.cols} matrix: "
             "rows of kernel='precomputed' are rows of K."
         )
+    if (top := largest(table)) > LARGEST:
+        raise InvalidData(
+            f"The kernel matrix contains values up to {top:.2g}, whose squares float64 cannot hold: scale it."
+        )
     off = _asymmetry(table)
     if off > ASYMMETRY:
         raise InvalidData(
@@ -142,9 +180,9 @@ def _asymmetry(table: Any) -> float:
         difference = abs(table - table.T)
         return float(difference.max() / max(abs(table).max(), 1e-300))
     table = np.asarray(table)
-    worst = largest = 0.0
+    worst = top = 0.0
     for k in range(0, len(table), 512):
         block = table[k : k + 512]
-        largest = max(largest, float(np.abs(block).max()))
+        top = max(top, float(np.abs(block).max()))
         worst = max(worst, float(np.abs(block - table[:, k : k + 512].T).max()))
-    return worst / max(largest, 1e-300)
+    return worst / max(top, 1e-300)

@@ -92,8 +92,9 @@ def solve(
         polished = solve(problem, solver, tol=POLISH, max_iter=POLISH_EPOCHS, max_time=max_time, start=start,
                          start_rows=start_rows, **common, **solver_options)  # fmt: skip
         within = polished.status != "interrupted" and polished.certificate.relative_gap <= tol
-        if within or polished.status == "interrupted" or max_time is not None:
+        if within or polished.status in ("interrupted", "max_time"):
             return replace(polished, tol=tol, status=Status.optimal if within else polished.status)
+        max_time = None if max_time is None else max(max_time - polished.seconds, 1e-9)
     options = {**chosen.check(problem, solver_options), "seed": seed_of(random_state)}
     if problem.kind != "kernel" and problem.n_cols > WIDE:
         need_memory(40.0 * problem.n_cols, f"A fit over {problem.n_cols:,} columns keeps five vectors of that length")

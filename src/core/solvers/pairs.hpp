@@ -41,7 +41,8 @@ struct Cells {
     double operator[](Index k) const { return values[k]; }
   };
   Lane beta, g, up, down, low, high, kink, quad, diagonal;
-  Lane near_up, near_down;  // up and down where the kernel row is at hand, otherwise closed
+  Lane near_up, near_down;        // up and down where the kernel row is at hand, otherwise closed
+  double largest = 0, floor = 0;  // of the diagonal, and τ
   std::vector<std::uint8_t> near;
   Index size() const { return static_cast<Index>(near.size()); }
   void resize(Index n);

@@ -154,7 +154,7 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
         advice = {
             Status.max_iter: f"Raise max_iter={self.max_iter} or leave it at {self._unbound}, which sets no limit",
             Status.max_time: f"Raise max_time={self.max_time} or leave it at None",
-            Status.stalled: "Floating point allows no further progress: scale the columns or lower C",
+            Status.stalled: self._after_stall(worst),
         }[worst.status]
         warnings.warn(
             f"{type(self).__name__} stopped ({worst.status}){which} at a relative duality gap of "
@@ -162,6 +162,9 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
             ConvergenceWarning,
             stacklevel=5,
         )
+
+    def _after_stall(self, worst: Result) -> str:
+        return "Floating point allows no further progress: scale the columns or lower C"
 
     def _keep(self, results: list[Result]) -> None:
         """``result_`` or ``results_`` and ``certificate_``."""

@@ -18,7 +18,7 @@ from dualgap.errors import InvalidData
 from dualgap.estimators.base import CertifiedEstimator
 from dualgap.kernel_problem import KernelProblem
 from dualgap.kernels import KERNELS, kernel_rows, make_kernel
-from dualgap.result import Status
+from dualgap.result import Result, Status
 
 SMALL = 20_000_000  # products below which one thread predicts
 
@@ -147,6 +147,11 @@ class KernelEstimator(CertifiedEstimator):
         self._keep_support(X, result.support, result.dual[result.support][None, :])
         self._n_support = [len(self.support_)]
         return result
+
+    def _after_stall(self, worst: Result) -> str:
+        if np.isinf(worst.certificate.relative_gap):
+            return "The kernel is not positive semidefinite as far as floating point can tell: choose another"
+        return super()._after_stall(worst)
 
     def _single_scores(self, X: Any) -> Array:
         """Σ coef k(x, support row) where there is one output."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TypeVar
@@ -24,6 +25,18 @@ def workers_for(n_jobs: int | None, count: int, entries: int) -> int:
     if n_jobs == 0:
         raise InvalidData("n_jobs=0 is not a number of threads: use None, 1 or more, or -1 for all cores.")
     return min(count, n_jobs if n_jobs > 0 else max(1, available_threads() + 1 + n_jobs))
+
+
+def time_left(max_time: float | None, started: float, k: int, count: int, workers: int) -> float | None:
+    """Seconds for the k-th of ``count`` problems: what is left since ``started``, in equal parts to the rounds to come.
+
+    >>> time_left(None, 0.0, 0, 3, 1) is None
+    True
+    """
+    if max_time is None:
+        return None
+    rounds = -(-count // workers) - k // workers
+    return max(max_time - (time.perf_counter() - started), 1e-9) / rounds
 
 
 def together(task: Callable[[int], T], count: int, workers: int) -> list[T]:

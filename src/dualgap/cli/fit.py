@@ -13,7 +13,8 @@ import numpy as np
 
 import dualgap as dg
 from dualgap.files.datasets import Data
-from dualgap.together import together, workers_for
+from dualgap.labels import balanced, places, row_weights, signs
+from dualgap.together import time_left, together, workers_for
 
 REGRESSION = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
@@ -49,7 +50,7 @@ def targets(data: Data, path: str, loss: str) -> Targets:
             y = y.astype(np.int64)
     elif y.dtype.kind == "O":
         y = y.astype(str)
-    classes, codes = _classes(y)
+    classes, codes = places(y)
     if len(classes) < 2:
         raise dg.InvalidData(f"{path} has one class only ({classes[0]}); there is nothing to separate.")
     if len(classes) > 1000:
@@ -57,23 +58,13 @@ def targets(data: Data, path: str, loss: str) -> Targets:
     return Targets(classes, codes)
 
 
-def _classes(y: Any) -> tuple[Any, Any]:
-    """The different labels in order, and the place of each row's among them; small whole numbers are not sorted."""
-    if y.dtype.kind != "i" or int(y.max()) - int(y.min()) >= 1 << 16:
-        classes, codes = np.unique(y, return_inverse=True)
-        return classes, codes
-    shifted = y - y.min()
-    seen = np.bincount(shifted) > 0
-    return np.flatnonzero(seen) + y.min(), (np.cumsum(seen) - 1)[shifted]
-
-
 def class_factors(found: Targets, args: Any) -> dict[Any, float] | None:
     """The factor of each class from the words given, or None."""
     if found.classes is None or not (args.weight or args.balanced):
         return None
     if args.balanced:
-        counts = np.bincount(found.codes)
-        return dict(zip(found.classes.tolist(), (counts.sum() / len(counts) / counts).tolist(), strict=True))
+        factors_in_order = balanced(found.codes, len(found.classes))
+        return dict(zip(found.classes.tolist(), factors_in_order.tolist(), strict=True))
     known = {str(name): name for name in found.classes.tolist()}
     factors = {}
     for label, weight in args.weight.items():
@@ -99,7 +90,7 @@ class Fitter:
         """y of class k against the rest, and the factor of each row."""
         if self.found.classes is None:
             return self.found.codes, None
-        y = np.where(self.found.codes == k, 1.0, -1.0)
+        y = signs(self.found.codes, k)
         if self.factors is None:
             return y, None
         table = np.array([self.factors.get(name, 1.0) for name in self.found.classes.tolist()])
@@ -109,7 +100,7 @@ class Fitter:
 
     def _make(self, X: Any, k: int, C: float, mask: Any) -> Any:
         y, factor = self._signs(k)
-        weight = factor if mask is None else mask if factor is None else factor * mask
+        weight = row_weights(factor, mask)
         extra = {"epsilon": self.args.epsilon} if self.args.loss in REGRESSION else {}
         scaling = self.args.intercept_scaling
         return dg.Problem(
@@ -129,12 +120,9 @@ class Fitter:
         args, count = self.args, len(self.found.problems)
         started = time.perf_counter()
         workers = workers_for(args.threads, count, self.matrix.entries) if count > 1 and callback is None else 1
-        rounds = -(-count // workers)
 
         def one(k: int) -> Any:
-            left = args.max_time
-            if left is not None:
-                left = max(left - (time.perf_counter() - started), 1e-9) / (rounds - k // workers)
+            left = time_left(args.max_time, started, k, count, workers)
             threads = 1 if workers > 1 else args.threads
             problem = self.problem(self.found.problems[k], C)
             return self.solve(problem, max_time=left, max_iter=args.max_iter, n_threads=threads, callback=callback)

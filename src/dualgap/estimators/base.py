@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
@@ -20,7 +19,7 @@ from dualgap.estimators.callbacks import CallbackSupportMixin, Watch
 from dualgap.estimators.saving import SavedEstimator
 from dualgap.result import Certificate, Result, Status, Trace
 from dualgap.solve import seed_of, solve
-from dualgap.together import together, workers_for
+from dualgap.together import time_left, together, workers_for
 
 #: scikit-learn's solvers: each is one way to the same optimum, so ours may choose
 THEIR_SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -111,19 +110,15 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
         jobs = workers_for(self.n_jobs, count, entries) if count > 1 and watch is None else 1
         workers = jobs if at_once is None else min(jobs, at_once)
         threads = self.n_jobs if count == 1 or watch is not None else max(1, jobs // workers)
-        rounds = -(-count // workers)
 
         def one(k: int) -> Result:
             problem = problems[k]()
             start = earlier[k] if len(earlier) == count and earlier[k].dual.size == problem.n_rows else None
-            left = None
-            if self.max_time is not None:
-                left = max(self.max_time - (time.perf_counter() - started), 1e-9) / (rounds - k // workers)
             hook = watch.hook(k) if watch else None
             result = solve(
                 problem,
                 self._solver_name(),
-                max_time=left,
+                max_time=time_left(self.max_time, started, k, count, workers),
                 n_threads=threads,
                 start=start,
                 callback=hook,

@@ -14,7 +14,12 @@ from dualgap.data import Array
 
 
 class Status(StrEnum):
-    """Why a fit ended. It is also a str: ``result.status == "optimal"``."""
+    """Why a fit ended. It is also a str.
+
+    >>> import dualgap as dg
+    >>> dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1])).status == "optimal"
+    True
+    """
 
     optimal = "optimal"  # the judge's relative gap is within tol
     max_iter = "max_iter"
@@ -77,6 +82,11 @@ class Trace:
     """How a fit went: one row for each time the judge looked. Seconds exclude judging.
 
     Columns ``epoch``, ``seconds``, ``primal``, ``dual``, ``gap``, ``active`` and ``solver`` are arrays.
+
+    >>> import dualgap as dg
+    >>> trace = dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1]), trace=True).trace
+    >>> bool(trace.gap[-1] <= 1e-3 * trace.primal[-1]), list(trace.to_dict()) == list(trace.columns)
+    (True, True)
     """
 
     columns = ("epoch", "seconds", "primal", "dual", "gap", "active", "solver")
@@ -141,6 +151,11 @@ class Result:
     A kernel problem has no ``coef`` (it is empty): its scores are Σ βᵢ k(x, xᵢ) + intercept over the ``support``.
     ``threshold`` is what ν-problems choose besides: ρ in classification, ε in regression; with a kernel also ρ of one
     class and R² of a ball.
+
+    >>> import dualgap as dg
+    >>> result = dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1]), tol=1e-6)
+    >>> result.coef.round(6).tolist(), result.intercept, result.support.tolist()
+    ([1.0], 0.0, [0, 1])
     """
 
     coef: Array
@@ -193,7 +208,14 @@ class Result:
 
 @dataclass(frozen=True)
 class State:
-    """What a callback sees, once an epoch."""
+    """What a callback sees, once an epoch.
+
+    >>> import dualgap as dg
+    >>> gaps = []
+    >>> result = dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1]), callback=lambda state: gaps.append(state.gap))
+    >>> bool(gaps[-1] <= 1e-3 * result.certificate.primal)
+    True
+    """
 
     epoch: float
     seconds: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,3 @@ def race(
 def geometric_mean(values: Any) -> float:
     values = [v for v in values if math.isfinite(v) and v > 0]
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
-
-
-def clock() -> float:
-    return time.perf_counter()

@@ -46,7 +46,8 @@ for loss in ("hinge", "logistic"):
     print(dg.solve(dg.Problem(X, y, loss=loss, intercept="regularized"), solver="dcd"))
 ```
 
-`dg.losses()` and `dg.solvers()` are these lists; `solver="auto"`, the default, chooses.
+`dg.losses()` and `dg.solvers()` are these lists; `solver="auto"`, the default, chooses. Sources 000 to 004 are
+[the documents of the lab](lab.md#the-documents).
 
 ## Losses
 

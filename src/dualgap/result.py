@@ -154,8 +154,8 @@ class Result:
 
     >>> import dualgap as dg
     >>> result = dg.solve(dg.Problem([[1.0], [-1.0]], [1, -1]), tol=1e-6)
-    >>> result.coef.round(6).tolist(), result.intercept, result.support.tolist()
-    ([1.0], 0.0, [0, 1])
+    >>> result.coef.round(6).tolist(), result.intercept, str(result.status)
+    ([1.0], 0.0, 'optimal')
     """
 
     coef: Array

@@ -16,7 +16,7 @@
 // - A free intercept is a method of multipliers on Σβ = 0 (Hestenes, Powell 1969): the implied column is put around the
 //   last b, and b moves by s²Σβ after each epoch.
 //
-// The loop is descent.cpp's. Cost of an epoch: two reads of each active row. Memory: 44 bytes a row, 16 a feature.
+// The loop is descent.cpp's. Cost of an epoch: two reads of each active row. Memory: 44 bytes a row, 24 a feature.
 #include "solvers/dcd.hpp"
 
 namespace dualgap {

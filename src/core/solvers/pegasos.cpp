@@ -14,7 +14,7 @@
 //   steps comes from v and one more vector, r = Σ (Σ_{τ<t} s_τ) δₜ:  Σ s_τ v_τ = (Σ s_τ) v − r.
 // - The ball: ‖w‖² ≤ P(0) for the hinge, as in the paper; 2 P(0) for every other loss.
 //
-// Cost of an epoch: two reads of each row, three with the projection and batches. Memory: 44 bytes a row, 24 a feature.
+// Cost of an epoch: two reads of each row, three with the projection and batches. Memory: 20 bytes a row, 24 a feature.
 #include "solvers/pegasos.hpp"
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 // - Rows of unequal cost: the start's λt becomes the share of the costs seen so far.
 // - Nothing is shrunk: the analysis draws from all rows.
 //
-// Cost of an epoch: two reads of each row. Memory: 44 bytes a row, 16 a feature; 52 for the average and the draw.
+// Cost of an epoch: two reads of each row. Memory: 44 bytes a row (52 for the average and the draw), 24 a feature.
 #include "solvers/sdca.hpp"
 
 namespace dualgap {

@@ -46,10 +46,8 @@ def make_problem(case: Case) -> Any:
         if keywords.pop("per_row", False):  # C stated as λ = 1/(nC)
             keywords["C"] = 1 / (keywords.pop("regularization") * case.X.shape[0])
         return dg.Problem(case.X, case.y, **keywords)
-    name = {"one-class": "OneClassProblem", "svdd": "SVDDProblem"}[kind]
-    if not hasattr(dg, name):
-        raise Missing(f"dualgap has no {name}")
-    return getattr(dg, name)(case.X, **keywords)
+    made = {"one-class": dg.OneClassProblem, "svdd": dg.SVDDProblem}[kind]
+    return made(case.X, **keywords)
 
 
 def need(solver: str) -> None:
@@ -85,7 +83,7 @@ def _once(case: Case, problem: Any) -> dict[str, Any]:
         values["curve"] = curve(result.trace)
         values["seconds"] = seconds_to(values["curve"], case.setting.get("tol", 1e-3))
         values["solver_seconds"] = values["curve"]["seconds"][-1] if values["curve"]["seconds"] else None
-    if getattr(result, "coef", None) is not None and case.y_test is not None:
+    if case.y_test is not None:
         values |= accuracies(case, result.coef, result.intercept)
     if case.setting.get("keep_model"):
         values |= {"coef": result.coef, "intercept": result.intercept}

@@ -4,41 +4,55 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from typing import Any
+
+EVERY = 0.1  # seconds from one drawing to the next
 
 
 class GapBar:
-    """Draws on stderr; called with every judged moment."""
+    """Draws on stderr; called with every judged moment, or with the state that a callback gets.
 
-    def __init__(self, tol: float, solver: str) -> None:
-        from tqdm import tqdm
+    ``after``: seconds before it is first drawn; a fit that ends sooner leaves no trace. ``stays``: when it is done.
+    """
 
+    def __init__(self, tol: float, *, after: float = 0.0, stays: bool = True) -> None:
         self.tol = max(tol, 1e-16)
-        self.first: float | None = None
-        self.bar = tqdm(
-            total=100,
-            desc=solver,
-            file=sys.stderr,
-            bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed} {postfix}",
-            leave=True,
-        )
+        self.stays = stays
+        self.first = 1.001 * self.tol
+        self.next = time.monotonic() + after
+        self.undrawn: Any = None
+        self.bar: Any = None
 
-    def __call__(self, moment: Any, coef: Any, intercept: float) -> bool:
-        gap = moment.gap / max(abs(moment.primal), abs(moment.dual), 1e-300)
-        if math.isfinite(gap) and gap > 0:
-            self.first = self.first or max(gap, self.tol * 1.0001)
-            done = math.log(self.first / max(gap, self.tol)) / math.log(self.first / self.tol)
-            self.bar.n = max(self.bar.n, min(100, int(100 * done)))
-        elif gap <= 0:
-            self.bar.n = 100
-        self.bar.set_description_str(moment.solver)
-        self.bar.set_postfix_str(f"gap {gap:.1e} → {self.tol:g}, epoch {moment.epoch:.3g}")
+    def __call__(self, moment: Any, *point: Any) -> bool:
+        self.undrawn = moment
+        if math.isfinite(gap := _relative(moment)):
+            self.first = max(self.first, gap)
+        if time.monotonic() >= self.next:
+            self._draw()
         return False
 
+    def _draw(self) -> None:
+        if self.bar is None:
+            from tqdm import tqdm
+
+            form = "{desc} {percentage:3.0f}%|{bar}| {elapsed} {postfix}"
+            self.bar = tqdm(total=100, bar_format=form, leave=self.stays, file=sys.stderr)
+        moment, gap = self.undrawn, _relative(self.undrawn)
+        if math.isfinite(gap):
+            done = math.log(self.first / max(gap, self.tol)) / math.log(self.first / self.tol)
+            self.bar.n = max(self.bar.n, min(100, int(100 * done)))
+        self.bar.set_description_str(f"solving by {moment.solver}", refresh=False)
+        self.bar.set_postfix_str(f"gap {gap:.1e} → {self.tol:g}, epoch {moment.epoch:.3g}", refresh=True)
+        self.undrawn, self.next = None, time.monotonic() + EVERY
+
     def close(self) -> None:
+        if self.bar is None:
+            return
+        if self.undrawn is not None:
+            self._draw()
         self.bar.close()
 
 
-def progress_callback(verbose: int, tol: float, solver: str) -> GapBar | None:
-    """A bar where the user asked for one."""
-    return GapBar(tol, solver) if verbose else None
+def _relative(moment: Any) -> float:
+    return float(moment.gap / max(abs(moment.primal), abs(moment.dual), 1e-300))

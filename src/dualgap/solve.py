@@ -16,7 +16,7 @@ from dualgap.data import Array, as_number
 from dualgap.errors import InvalidData
 from dualgap.memory import need_memory
 from dualgap.problem import Problem
-from dualgap.progress import progress_callback
+from dualgap.progress import GapBar
 from dualgap.registry import solver_named
 from dualgap.result import Certificate, Result, State, Status, Trace, state_callback
 from dualgap.solvers import Answer, Start
@@ -99,7 +99,7 @@ def solve(
     if problem.kind != "kernel" and problem.n_cols > WIDE:
         need_memory(40.0 * problem.n_cols, f"A fit over {problem.n_cols:,} columns keeps five vectors of that length")
     begin = _start(problem, start, start_rows)
-    bar = progress_callback(verbose, tol, solver)
+    bar = GapBar(tol) if verbose else None
     hooks = [hook for hook in (bar, callback and state_callback(callback)) if hook]
     control = _control(_aim(problem, solver, tol), max_time, max_iter, thread_count(problem, n_threads), trace, hooks)
     control.expect_judging(_judging(problem, max_time))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -67,45 +65,15 @@ def counting(what: str, total: int, quiet: bool = False) -> Iterator[Callable[[]
 
 
 @contextlib.contextmanager
-def solving(tol: float, quiet: bool = False) -> Iterator[Callable[[Any], None] | None]:
+def solving(tol: float, quiet: bool = False) -> Iterator[Callable[[Any], Any] | None]:
     """A callback that draws the gap falling towards tol, or None where nobody looks."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    bar = _GapBar(tol)
+    from dualgap.progress import GapBar
+
+    bar = GapBar(tol, after=1.0, stays=False)
     try:
         yield bar
     finally:
         bar.close()
-
-
-class _GapBar:
-    """Its length is the gap still to close, on a log scale. Drawn from the first second on, at most ten times a second:
-    a gap that does not move is shown as well."""
-
-    def __init__(self, tol: float) -> None:
-        self.tol = tol
-        self.first = 0.0
-        self.bar: Any = None
-        self.next = time.monotonic() + 1.0
-
-    def __call__(self, state: Any) -> None:
-        gap = state.gap / max(abs(state.primal), abs(state.dual), 1e-300)
-        if not (math.isfinite(gap) and gap > 0):
-            return
-        self.first = max(self.first, gap, 1.001 * self.tol)
-        if time.monotonic() < self.next:
-            return
-        self.next = time.monotonic() + 0.1
-        if self.bar is None:
-            from tqdm import tqdm
-
-            form = "{desc} {percentage:3.0f}%|{bar}| {elapsed} {postfix}"
-            self.bar = tqdm(total=100, desc="solving", bar_format=form, leave=False, file=sys.stderr)
-        done = math.log(self.first / max(gap, self.tol)) / math.log(self.first / self.tol)
-        self.bar.n = max(self.bar.n, min(100, int(100 * done)))
-        self.bar.set_postfix_str(f"gap {gap:.1e} → {self.tol:g}", refresh=True)
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()

@@ -409,6 +409,10 @@ def test_one_class_by_letter(folder, tmp_path):
     run = program("predict", tmp_path / "m", folder / "cancer.svm")
     np.testing.assert_array_equal(np.array(run.stdout.split(), dtype=float), model.predict(X))
     assert run.stderr == ""  # labels there are no targets: nothing to report
+    short = program(
+        "train", "-s", "21", "--max-iter", "1", "-e", "1e-9", "--json", folder / "cancer.svm", tmp_path / "m"
+    )
+    assert json.loads(short.stdout)["fits"][0]["certificate"]["relative_gap"] > 1e-9  # one epoch is all it got
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -114,7 +114,10 @@ def _one_class(data: Data, path: str, args: Any) -> int:
     X = data.X.to_scipy() if hasattr(data.X, "to_scipy") else data.X
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = dg.LinearOneClassSVM(nu=args.nu, tol=args.tol, max_time=args.max_time).fit(X)
+        limits = {} if args.max_iter is None else {"max_iter": max(1, round(args.max_iter))}
+        model = dg.LinearOneClassSVM(
+            nu=args.nu, tol=args.tol, max_time=args.max_time, random_state=args.seed, n_jobs=args.threads, **limits
+        ).fit(X)
     model.save(path, format=args.format)
     if args.json:
         facts = {"data": args.data, "rows": X.shape[0], "columns": X.shape[1], "model": path, "loss": args.loss}

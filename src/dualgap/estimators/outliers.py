@@ -123,15 +123,7 @@ class LinearOneClassSVM(LinearOutlierDetector):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
     def _make(self, X: Any) -> OneClassProblem:
         return OneClassProblem(X, nu=self.nu)
@@ -199,16 +191,7 @@ class LinearSVDD(LinearOutlierDetector):
         warm_start: bool = False,
         trace: bool = False,
     ) -> None:
-        self.C = C
-        self.nu = nu
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.trace = trace
+        self._set(locals())
 
     def _make(self, X: Any) -> OneClassProblem:
         return SVDDProblem(X, nu=self.nu) if self.C is None else SVDDProblem(X, C=self.C)

@@ -133,7 +133,8 @@ X = rng.standard_normal((100_000, 60)); y = np.where(rng.random(100_000) > 0.5, 
 problem = dg.Problem(X, y, C=1e4)
 print("ready", flush=True)
 try:
-    while True:
+    end = time.time() + 20
+    while time.time() < end:
         dg.solve(problem, solver=sys.argv[1], tol=1e-15)
 except KeyboardInterrupt:
     print("seen", time.time(), dg.solve(dg.Problem(X[:50], y[:50])).status, flush=True)

@@ -22,6 +22,8 @@ def program() -> NoReturn:
     status = main()
     try:
         sys.stdout.flush()
+    except BrokenPipeError:  # whoever read our output has left
+        status = status or FAILED
     except OSError as error:
         status = status or _failure(error)
     sys.stderr.flush()
@@ -42,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("dualgap: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has left
+    except BrokenPipeError:  # they left before the end
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED
     except (ValueError, OSError, ImportError, MemoryError) as error:

@@ -193,9 +193,19 @@ def test_an_output_that_takes_nothing(data):
         run = subprocess.run([*PROGRAM, "info", "d.svm"], cwd=data, stdout=full, stderr=subprocess.PIPE, text=True)
     assert run.returncode == 1 and run.stderr == "dualgap: No space left on device.\n"
     reader, writer = os.pipe()
-    os.close(reader)  # before the first byte, so that the last flush finds nobody
+    os.close(reader)
     with os.fdopen(writer, "w") as gone:
         run = subprocess.run([*PROGRAM, "info", "d.svm"], cwd=data, stdout=gone, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 1 and run.stderr == ""
+    code = (  # a reader who leaves between the first bytes and the last flush
+        "import io, sys\n"
+        "class Gone(io.StringIO):\n"
+        "    def flush(self): raise BrokenPipeError(32, 'Broken pipe')\n"
+        "sys.stdout, sys.argv = Gone(), ['dualgap', '--version']\n"
+        "from dualgap.cli import program\n"
+        "program()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.returncode == 1 and run.stderr == ""
 
 

@@ -196,6 +196,7 @@ def test_quick_encodings_agree_with_sorting(seed):
         rng.integers(0, 2, 50).astype(bool),
         rng.integers(0, 200, 50).astype(np.uint8),
         rng.integers(-128, 127, 50).astype(np.int8),
+        rng.integers(0, 3, 50).astype(np.uint64) + np.uint64(2**63),
         rng.choice([5, 2**40], 50),
         rng.choice(["b", "a"], 50),
     ):

@@ -84,3 +84,48 @@ def test_the_problems_are_as_various_as_they_say():
     rows, columns, sparse, one_sided, cost = map(np.array, zip(*seen, strict=True))
     assert rows.min() == 1 and rows.max() > 200 and columns.min() == 1 and columns.max() > 40
     assert 0.1 < sparse.mean() < 0.9 and 0 < one_sided.mean() < 0.9 and cost.min() < -3 and cost.max() > 3
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_newton_goes_on_while_the_primal_falls_and_the_dual_is_below_zero(intercept):
+    """Heavy tails: for many steps the relative gap is 1 and says nothing about what the steps bring."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_cauchy((300, 60))
+        y = np.where(X @ rng.standard_normal(60) + rng.standard_normal(300) > 0, 1.0, -1.0)
+        result = dg.solve(dg.Problem(X, y, "squared_hinge", 16.0, intercept=intercept), tol=1e-5, max_time=5)
+        assert result.status == "optimal", (seed, result)
+
+
+@pytest.mark.parametrize("loss", ["pinball", "epsilon_insensitive", "huber"])
+def test_a_free_intercept_far_away_is_found(loss):
+    """Descent's own estimate does not see how far the intercept has to go; it must not believe itself for ever."""
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((30, 30)), 1e5 + rng.standard_normal(30)
+    result = dg.solve(dg.Problem(X, y, loss, 1e-4, intercept="free"), tol=1e-7, max_time=5)
+    assert result.status == "optimal" and result.seconds < 2, result
+    assert abs(result.intercept - 1e5) < 5
+
+
+def test_the_rounding_of_a_score_at_a_kink_is_in_the_certificate():
+    """A target that is the rounded score: the residual is 0 as far as float64 sees, and C makes the rest of it large.
+    The certificate may be off by that, but not by more than it says."""
+    rng, wide = np.random.default_rng(0), np.longdouble
+    for _ in range(200):
+        X, coef, C = rng.standard_normal((1, 8)) * 1e3, rng.standard_normal(8), 1e6
+        y = X @ coef
+        certificate = dg.certify(dg.Problem(X, y, "epsilon_insensitive", C, epsilon=0.0), coef)
+        primal = 0.5 * coef @ coef + C * float(np.abs(X.astype(wide) @ coef.astype(wide) - y)[0])
+        assert abs(primal - certificate.primal) <= certificate.rounding <= 1e-10 * C * 1e3
+
+
+@pytest.mark.parametrize("part", [1e-14, 1e-9, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-9])
+def test_the_logistic_dual_has_its_digits_at_both_ends(part):
+    """−a log(a/c) − (c − a) log(1 − a/c): the second term is about a where a is small, not 0 or the rounding of c."""
+    C = 2.0**30
+    a = C * part
+    rest = C - a
+    small, big = min(a, rest), max(a, rest)
+    entropy = -small * np.log(small / C) - big * np.log1p(-small / C)
+    problem = dg.Problem([[0.0]], [1.0], "logistic", C)
+    assert problem.dual_objective(np.array([a])) == pytest.approx(entropy, rel=1e-14)

@@ -51,7 +51,7 @@ def _small_integers(y: Any) -> tuple[npt.NDArray[Any], Codes] | None:
     present = np.flatnonzero(np.bincount(shifted))
     place = np.zeros(high - low + 1, dtype=np.intp)
     place[present] = np.arange(present.size)
-    return (present + low).astype(y.dtype), place[shifted]
+    return present.astype(y.dtype) + y.dtype.type(low), place[shifted]  # in their own type: 2**63 is no int64
 
 
 def balanced(codes: Codes, classes: int, sample_weight: Array | None = None) -> Array:

@@ -85,6 +85,14 @@ struct Part {
   std::vector<double> v;
 };
 
+/// The largest slope of cℓ within the rounding of a score: at a kink the score may be on either side.
+template <class Loss>
+double steepest(const Loss& loss, double y, double c, double z, double rounding) {
+  const auto slope = [&](double at) { return std::abs(loss.prox(y, c, 0.0, at, 0.0).beta); };
+  if (!(c > 0)) return 0.0;
+  return Loss::kinked ? std::max(slope(z - rounding), slope(z + rounding)) : slope(z);
+}
+
 /// One block: Σ cℓ, Σ −cℓ*, Σβ, v = Σβx, and the error that rounding may have made in them.
 template <class Rows, class Loss>
 void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, ConstVector w, double b,
@@ -94,8 +102,8 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
     const Score s = score(rows, i, w.data());
     const double z = s.z + b, value = c > 0 ? c * loss.value(y, z) : 0.0;
     part.loss.add(value);
-    const double steepest = c > 0 ? std::abs(loss.prox(y, c, 0.0, z, 0.0).beta) : 0.0;
-    double weight = steepest * static_cast<double>(rows.entries(i) / 4 + 6);
+    const double sums = static_cast<double>(rows.entries(i) / 4 + 6), size = s.size + std::abs(b);
+    double weight = steepest(loss, y, c, z, unit_roundoff * sums * size) * sums;
     if (beta) {
       const double a = (*beta)[i];
       part.dual.add(loss.dual(y, c, a));
@@ -107,7 +115,7 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
         weight += std::abs(a) * static_cast<double>(end - begin + 4);
       }
     }
-    part.error.add(unit_roundoff * (weight * (s.size + std::abs(b)) + 8 * value));
+    part.error.add(unit_roundoff * (weight * size + 8 * value));
   }
 }
 

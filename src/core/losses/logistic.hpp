@@ -23,9 +23,9 @@ struct Logistic {
     return (m > 0 ? 0.0 : -m) + std::log1p(std::exp(-std::abs(m)));
   }
   double dual(double y, double c, double beta) const {
-    const double a = y * beta, rest = c - a;
-    if (c <= 0) return 0;
-    return -(a > 0 ? a * std::log(a / c) : 0.0) - (rest > 0 ? rest * std::log(rest / c) : 0.0);
+    const double a = y * beta, rest = c - a, small = std::min(a, rest), big = std::max(a, rest);
+    if (c <= 0 || small <= 0) return 0;
+    return -small * std::log(small / c) - big * std::log1p(-small / c);  // log(big / c) would be right to c·1e-16 only
   }
   Interval box(double y, double c) const { return margin_box(y, c); }
   Step prox(double y, double c, double beta, double z, double q) const {

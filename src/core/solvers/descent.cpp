@@ -246,6 +246,7 @@ class Descent {
     size_ = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
     if (estimate > 0 && std::isfinite(certificate.relative_gap))
       ratio_ = std::clamp(1.05 * certificate.relative_gap / estimate, 0.02, 20.0);
+    misled_ = estimate * ratio_ <= control_.tol ? misled_ + 1 : 0;
     const bool whole = pass.whole && active_ == problem_.n();
     open();  // the judge saw what the shrunk rows hide
     if (options_.stopping == DescentOptions::Stopping::kkt && whole) {
@@ -262,6 +263,7 @@ class Descent {
   /// How many more epochs at the present pace? Beyond the patience another method had better go on. Passes over few
   /// rows are cheap, so what counts is their size.
   bool give_up(const Pass& pass, double predicted) {
+    if (misled_ > 20 && epochs_ > options_.patience) return true;  // our estimate says done, the judge says otherwise
     const double before = std::exchange(history_[iterations_ % 4], predicted);
     if (iterations_ < 5 || epochs_ < 0.05 * options_.patience) return false;
     const double rate = std::log(before / predicted) / 4;  // per pass
@@ -328,7 +330,7 @@ class Descent {
   double ratio_ = Loss::kinked ? 1.5 : 0.3;         // judged gap / summed Fenchel–Young terms
   double epochs_ = 0, shown_ = 0;
   double history_[4] = {};
-  Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0;
+  Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0, misled_ = 0;
 };
 
 }  // namespace

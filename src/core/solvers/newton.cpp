@@ -182,8 +182,12 @@ class Newton {
       if (free_) rows_.onto_zero_sum(best_beta_);
     }
     gap_ = relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0);
-    if (gap_ < 0.7 * last_gap_) {
-      last_gap_ = gap_;
+    // while the dual point is below zero the gap is 1 whatever the steps bring: what they bring counts by itself
+    if (gap_ < 0.7 * last_gap_ || best_primal_ < 0.7 * last_primal_ ||
+        (last_dual_ < 0 && best_dual_ > 0.7 * last_dual_)) {
+      last_gap_ = std::min(gap_, last_gap_);
+      last_primal_ = best_primal_;
+      last_dual_ = best_dual_;
       idle_ = 0;
     }
   }
@@ -213,13 +217,14 @@ class Newton {
       last_gap_ = infinity;
       return tired;
     }
-    if (free_ && due && control_.certificate().relative_gap > 2 * gap_) {
+    if (free_ && due && level_ > 1e-13 && control_.certificate().relative_gap > 2 * gap_) {
       best_dual_ = -infinity;  // Σβ was too far from zero for our estimate: trust only points that are closer
       level_ = std::max(0.1 * level_, 1e-13);
       last_gap_ = infinity;
       return tired;
     }
-    if (due && gap_ > 0) ratio_ = std::clamp(1.05 * control_.certificate().relative_gap / gap_, ratio_ * 1.5, 1e6);
+    if (due && gap_ > 0)
+      ratio_ = std::min(std::max(1.05 * control_.certificate().relative_gap / gap_, ratio_ * 1.5), 1e6);
     return tired;
   }
 
@@ -519,6 +524,7 @@ class Newton {
   std::vector<double> tangent_, spill_;
   double b_ = 0, best_b_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;
+  double last_primal_ = infinity, last_dual_ = -infinity;  // where there was progress last
   double level_ = 1e-2;  // how near zero Σβ must be, relative to Σ|β|, for a dual value to count
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
   std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest

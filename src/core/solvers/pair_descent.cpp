@@ -125,6 +125,7 @@ class PairDescent {
   static constexpr Index near = 4, far = 12;  // how many rows ahead the row and its place are fetched
   static constexpr Index settling = 3;        // iterations before w is averaged
   static constexpr double haste = 0.01;       // share of a waiting row's gradient by which it moves the price
+  static constexpr Index calm_until = 200;    // iterations after which that hinders more than it helps
   static constexpr double calm = 0.5;         // share of the mean gradient below which a row is left where it is
 
   void start(Answer& answer) {
@@ -237,7 +238,7 @@ class PairDescent {
     epochs_ += static_cast<double>(pass.visits) / static_cast<double>(problem_.n());
     const double mean = pass.wanting > 0 ? std::sqrt(pass.squares / static_cast<double>(pass.wanting)) : 0.0;
     threshold_ = mean > 0 ? mean : infinity;
-    small_ = pass.changes > 0 ? calm * mean : 0.0;
+    small_ = pass.changes > 0 && iterations_ < calm_until ? calm * mean : 0.0;
   }
 
   double score(std::uint32_t i, Pass& pass, Index& work) const {

@@ -30,12 +30,6 @@ struct Step {
   double beta, slope;
 };
 
-/// Everything in one row's Fenchel–Young inequality: c ℓ(y, z) + c ℓ*(y, −β/c) + βz ≥ 0, zero at the optimum.
-template <class Loss>
-double young(const Loss& loss, double y, double c, double beta, double z) {
-  return (c * loss.value(y, z) - loss.dual(y, c, beta)) + beta * z;
-}
-
 /// The step of a loss whose conjugate is linear inside its box: from `beta`, a pull (the gradient) over a curvature.
 /// Curvature 0 sends the row to the end the pull points to.
 [[gnu::always_inline]] inline Step bounded_step(double beta, double pull, double curvature, Interval box) {

@@ -14,7 +14,6 @@ class LastUsed {
   /// Numbers below `count` may be in the order; none is yet.
   void resize(Index count) { links_.resize(count); }
   Number oldest() const { return oldest_; }
-  Number newest() const { return newest_; }
 
   void add(Number s) {
     links_[s] = {newest_, -1};

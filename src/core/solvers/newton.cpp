@@ -34,7 +34,6 @@ namespace dualgap {
 
 namespace {
 
-double dot(ConstVector a, ConstVector b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 double squared(ConstVector w) { return dot(w, w); }
 
 /// Where a level ended: what the next one starts from.

@@ -6,12 +6,6 @@
 
 namespace dualgap {
 
-namespace {
-
-double dot(ConstVector a, ConstVector b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
-
-}  // namespace
-
 NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& blas, double memory, Control& control)
     : problem_(problem),
       passes_(passes),

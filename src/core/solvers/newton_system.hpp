@@ -6,6 +6,7 @@
 // read; where they are few, the last factor is corrected instead of made anew.
 #pragma once
 
+#include <numeric>
 #include <vector>
 
 #include "passes/passes.hpp"
@@ -14,6 +15,8 @@
 #include "solvers/newton_factor.hpp"
 
 namespace dualgap {
+
+inline double dot(ConstVector a, ConstVector b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
 class NewtonSystem {
  public:

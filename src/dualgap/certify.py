@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.config import available_threads
+from dualgap.config import threads_for
 from dualgap.data import Array, as_vector
 from dualgap.errors import InvalidData
 from dualgap.kernel_problem import KernelProblem
 from dualgap.problem import Problem
 from dualgap.registry import loss_named, solver_named
 from dualgap.result import Certificate
-from dualgap.solve import SMALL
 
 
 def certify(
@@ -48,7 +47,7 @@ def certify(
         return _certify_kernel(problem, intercept, dual)
     w = as_vector(np.ravel(coef), "coef", problem.n_cols)
     b = float(np.ravel(intercept)[0])
-    threads = 1 if problem._matrix.entries < SMALL else available_threads()
+    threads = threads_for(problem._matrix.entries)
     if dual is not None:
         return _judged(problem, w, b, as_vector(dual, "dual", problem.n_rows).copy(), threads)
     beta = _core.implied_dual(problem._core, w, b, threads)
@@ -71,7 +70,7 @@ def _judged(problem: Problem, w: Array, b: float, beta: Array, threads: int) -> 
 def _certify_kernel(problem: KernelProblem, intercept: Any, dual: Any) -> Certificate:
     if dual is None:
         raise InvalidData("A kernel problem is certified by its dual point: certify(problem, intercept=b, dual=β).")
-    threads = 1 if problem.work < SMALL else available_threads()
+    threads = threads_for(problem.work)
     b = None if intercept is None else float(np.ravel(intercept)[0])
     return Certificate.from_core(problem.judged(dual, b, threads)[0])
 

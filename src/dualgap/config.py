@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from functools import cache
 
+SMALL = 200_000  # entries below which starting threads costs more than it brings
+LARGE = 2_000_000  # entries from which waiting for a core is made up for
+
 
 @cache
 def available_threads() -> int:
@@ -18,6 +21,24 @@ def available_threads() -> int:
         if value.isdigit() and int(value) > 0:
             return min(count, int(value))
     return max(1, count)
+
+
+def threads_for(entries: int) -> int:
+    """The threads worth starting for work of that many entries. In a short fit a thread that has to wait for its core
+    costs more than it brings (another library's threads spin for a while after their work), so it takes idle ones."""
+    if entries < SMALL:
+        return 1
+    return available_threads() if entries >= LARGE else min(available_threads(), _idle_cores())
+
+
+def _idle_cores() -> int:
+    """Cores that nobody uses at this moment, the caller's own among them; 1 where nobody says."""
+    try:
+        with open("/proc/loadavg") as file:
+            running = int(file.read().split()[3].split("/")[0])
+    except (OSError, ValueError, IndexError):
+        return 1
+    return max(1, (os.cpu_count() or 1) - running + 1)
 
 
 def _cgroup_cores() -> int:

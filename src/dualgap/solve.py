@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.config import available_threads
+from dualgap.config import available_threads, threads_for
 from dualgap.data import Array, as_number
 from dualgap.errors import InvalidData
 from dualgap.memory import need_memory
@@ -28,7 +28,6 @@ TINY = 2048  # entries
 TINY_KERNEL = 10_000  # kernel values
 POLISH, POLISH_EPOCHS = 1e-16, 300  # what a tiny kernel problem is solved to, as far as these epochs go
 WIDE = 50_000_000  # columns from which memory is asked for before it is taken
-SMALL = 2_000_000  # entries below which starting threads costs more than it brings
 
 
 def solve(
@@ -193,7 +192,7 @@ def seed_of(random_state: Any) -> int:
 def thread_count(problem: Problem, n_threads: int | None) -> int:
     """How many threads one fit may use."""
     if n_threads is None:
-        return 1 if problem.work < SMALL else available_threads()
+        return threads_for(problem.work)
     if not isinstance(n_threads, (int, np.integer)) or n_threads == 0:
         raise InvalidData(f"n_threads={n_threads!r} is not a whole number other than 0.")
     return min(int(n_threads), 256) if n_threads > 0 else max(1, available_threads() + 1 + int(n_threads))

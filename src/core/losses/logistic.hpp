@@ -35,34 +35,13 @@ struct Logistic {
       const Odds s = odds(-m);
       return {y * c * s.a, c * s.a * s.rest};
     }
-    double low = -m - q * (c - before), high = -m + q * before;
-    if (q * c > 64) {
-      const double reach = std::log(q * c);
-      low = std::max(low, std::min(-m - 1, -reach));
-      high = std::min(high, std::max(-m + 1, reach));
-    }
-    double u = before > 0 && before < c ? std::log(before / (c - before)) : -m, last = 2 * (high - low);
-    Odds s{};
-    for (int k = 0; k < 100; ++k) {
-      u = u < low ? low : u > high ? high : u;
-      s = odds(u);
-      const double miss = u + m + q * (c * s.a - before), slope = 1 + q * c * s.a * s.rest;
-      (miss > 0 ? high : low) = u;
-      if (std::abs(miss) <= 1e-10 * (1 + std::abs(m))) break;
-      double d = -miss / slope;
-      if (std::abs(d) < 1) d /= 1 + d * (slope - 1) * (s.rest - s.a) / (2 * slope);  // Halley's: errors are cubed
-      if (std::abs(d) <= 1e-3) {  // so u + d is the root to 1e-10, and two terms of σ around u say as much
-        const double moved = d * s.a * s.rest * (1 + 0.5 * d * (s.rest - s.a));
-        s = {s.a + moved, s.rest - moved};
-        break;
-      }
-      double next = u + d;
-      if (!(next > low && next < high && 2 * std::abs(next - u) <= last)) next = 0.5 * (low + high);
-      last = std::abs(next - u);
-      u = next;
-    }
+    const Odds s = root(c, before, m, q, 1e-3);
     const double weight = c * s.a * s.rest;
     return {y * c * s.a, weight / (1 + q * weight)};
+  }
+  double rough(double y, double c, double beta, double z, double q) const {
+    if (c <= 0 || q <= 0) return prox(y, c, beta, z, q).beta;
+    return y * c * root(c, std::clamp(y * beta, 0.0, c), y * z, q, 0.24).a;
   }
   double slack(double y, double c, double beta, double z) const {
     const double a = y * beta;
@@ -74,6 +53,41 @@ struct Logistic {
   struct Odds {
     double a, rest;  // σ(u) and 1 − σ(u), both to full relative accuracy
   };
+  /// σ(u) at the u with u + m + q(cσ(u) − before) = 0. A step of at most `near` is taken by two terms of σ around u,
+  /// and ends the search: near² / 6 of it is the error.
+  static Odds root(double c, double before, double m, double q, double near) {
+    double low = -m - q * (c - before), high = -m + q * before;
+    if (q * c > 64) {
+      const double reach = std::log(q * c);
+      low = std::max(low, std::min(-m - 1, -reach));
+      high = std::min(high, std::max(-m + 1, reach));
+    }
+    const bool inside = before > 0 && before < c && q * c > near;  // otherwise −m is that near, without a logarithm
+    double u = inside ? std::log(before / (c - before)) : -m, last = 2 * (high - low);
+    const bool known = inside && u >= low && u <= high;
+    u = u < low ? low : u > high ? high : u;
+    const double inverse = 1 / c;
+    Odds s = known ? Odds{before * inverse, (c - before) * inverse} : odds(u);
+    for (int k = 0; k < 100; ++k) {
+      const double miss = u + m + q * (c * s.a - before), slope = 1 + q * c * s.a * s.rest;
+      (miss > 0 ? high : low) = u;
+      if (std::abs(miss) <= 1e-10 * (1 + std::abs(m))) break;
+      const double flat = 1 / slope, newton = -miss * flat;
+      const double bend = std::abs(newton) < 1 ? 0.5 * newton * (1 - flat) * (s.rest - s.a) : 0.0;
+      const double d = newton / (1 + bend);  // Halley's where it is short: errors are cubed
+      if (std::abs(d) <= near) {
+        const double moved = d * s.a * s.rest * (1 + 0.5 * d * (s.rest - s.a));
+        s = {s.a + moved, s.rest - moved};
+        break;
+      }
+      double next = u + d;
+      if (!(next > low && next < high && 2 * std::abs(next - u) <= last)) next = 0.5 * (low + high);
+      last = std::abs(next - u);
+      u = next;
+      s = odds(u);
+    }
+    return s;
+  }
   static Odds odds(double u) {
     const double e = std::exp(-std::abs(u)), big = 1 / (1 + e), small = e * big;
     return u > 0 ? Odds{big, small} : Odds{small, big};

@@ -11,7 +11,7 @@ struct Blocks {
   Index n, count;
   /// At most 64, and so few that adding up a p-vector for each is small beside reading the entries.
   Blocks(Index rows, Index entries, Index cols)
-      : n(rows), count(std::clamp<Index>(entries / (16 * std::max<Index>(cols, 1)), 1, 64)) {}
+      : n(rows), count(std::clamp<Index>(entries / (6 * std::max<Index>(cols, 1)), 1, 64)) {}
   /// Blocks of about `length` rows.
   Blocks(Index rows, Index length) : n(rows), count(std::max<Index>(1, rows / std::max<Index>(length, 1))) {}
 

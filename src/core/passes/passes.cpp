@@ -1,6 +1,7 @@
 #include "passes/passes.hpp"
 
 #include <cmath>
+#include <numeric>
 
 namespace dualgap {
 
@@ -123,19 +124,53 @@ void gram_block(const Rows& rows, const GramTask& task, Index begin, Index end, 
     gram_dense(rows, task, begin, end, low, high, h, team, blas);
 }
 
-/// K for sparse rows: one row is spread out, then multiplied with those before it.
+/// The entries of some rows, by column.
+struct Columns {
+  std::vector<Index> starts;
+  std::vector<std::uint32_t> place;  // in the list of rows, ascending
+  std::vector<double> value;
+
+  template <class Rows>
+  Columns(const Rows& rows, RowList list) : starts(static_cast<std::size_t>(rows.cols() + 1)) {
+    each(rows, list, [&](Index, Index column, double) { ++starts[column + 1]; });
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    place.resize(static_cast<std::size_t>(starts.back()));
+    value.resize(place.size());
+    std::vector<Index> next(starts);
+    each(rows, list, [&](Index k, Index column, double x) {
+      place[next[column]] = static_cast<std::uint32_t>(k);
+      value[next[column]++] = x;
+    });
+  }
+
+ private:
+  template <class Rows, class F>
+  static void each(const Rows& rows, RowList list, F f) {
+    for (std::size_t k = 0; k < list.size(); ++k)
+      rows.view(list[k], [&](const auto& row) {
+        for (Index e = 0; e < row.size; ++e) f(static_cast<Index>(k), row.column(e), row.value(e));
+      });
+  }
+};
+
+/// K for sparse rows: each entry of a row meets those of its column in the rows before; what has no partner costs
+/// nothing.
 template <class Rows>
 bool cross_sparse(const Rows& rows, RowList list, Vector out, Team& team) {
   const Index size = static_cast<Index>(list.size());
+  const Columns columns(rows, list);
   const Blocks tiles(size, 128);
   return team.try_each(tiles.count, [&](Index t) {
-    std::vector<double> full(rows.cols());
     const Index tile = tiles.count - 1 - t;
     for (Index b = tiles.begin(tile); b < tiles.end(tile) && !team.interrupted(); ++b) {
-      rows.add(list[b], 1.0, full.data());
-      for (Index a = 0; a <= b; ++a) out[a + b * size] = rows.dot(list[a], full.data());
+      double* products = out.data() + b * size;
       rows.view(list[b], [&](const auto& row) {
-        for (Index e = 0; e < row.size; ++e) full[row.column(e)] = 0;
+        for (Index e = 0; e < row.size; ++e) {
+          const double x = row.value(e);
+          const Index end = columns.starts[row.column(e) + 1];
+          for (Index k = columns.starts[row.column(e)]; k < end && columns.place[k] <= b; ++k)
+            products[columns.place[k]] += x * columns.value[k];
+        }
       });
     }
   });

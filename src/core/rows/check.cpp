@@ -1,27 +1,49 @@
 #include "rows/check.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/errors.hpp"
 
 namespace dualgap {
 
+namespace {
+
+/// Are values first, first + 1, ... finite? x·0 is 0 for a finite x and NaN otherwise.
+template <class At>
+bool finite_run(Index first, Index end, At at) {
+  double zero[8] = {};
+  Index k = first;
+  for (; k + 8 <= end; k += 8)
+    for (int lane = 0; lane < 8; ++lane) zero[lane] += at(k + lane) * 0.0;
+  for (; k < end; ++k) zero[0] += at(k) * 0.0;
+  double sum = 0;
+  for (const double z : zero) sum += z;
+  return sum == 0.0;
+}
+
+template <class T>
+bool finite_rows(const CsrRows<StoredValues<T>>& rows) {
+  const Index end = rows.rows() > 0 ? rows.pattern().end(rows.rows() - 1) : 0;
+  return finite_run(0, end, [&](Index k) { return rows.values().at(k); });
+}
+bool finite_rows(const CsrRows<EqualValues>& rows) { return std::isfinite(rows.values().value); }
+
+template <class Rows>
+bool finite_rows(const Rows& rows) {
+  for (Index i = 0; i < rows.rows(); ++i) {
+    bool finite = true;
+    rows.view(i, [&](const auto& row) { finite = finite_run(0, row.size, [&](Index k) { return row.value(k); }); });
+    if (!finite) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool all_finite(const AnyRows& rows) {
-  return std::visit(
-      [](const auto& r) {
-        for (Index i = 0; i < r.rows(); ++i) {
-          double zero[4] = {};  // x·0 is 0 for a finite x and NaN otherwise
-          r.view(i, [&](const auto& row) {
-            Index k = 0;
-            for (; k + 4 <= row.size; k += 4)
-              for (int lane = 0; lane < 4; ++lane) zero[lane] += row.value(k + lane) * 0.0;
-            for (; k < row.size; ++k) zero[0] += row.value(k) * 0.0;
-          });
-          if (!(zero[0] + zero[1] + zero[2] + zero[3] == 0.0)) return false;
-        }
-        return true;
-      },
-      rows);
+  return std::visit([](const auto& r) { return finite_rows(r); }, rows);
 }
 
 /// Does every index exceed the one before? Without branches inside: nearly every row is in order.
@@ -30,6 +52,28 @@ static bool is_rising(const I* index, Index size) {
   I falls = 0;
   for (Index k = 1; k < size; ++k) falls |= static_cast<I>(index[k] <= index[k - 1]);
   return falls == 0;
+}
+
+/// Are all indices inside, and do they fall from one row to the next only? All of them at once, since short rows of all
+/// lengths are hard to foresee for the processor.
+template <class I>
+static bool is_tidy(const I* index, const Pattern& pattern, Index rows, Index cols) {
+  const Index entries = pattern.start(rows);
+  if (entries < 2) return entries == 0;
+  Index falls = 0, between = 0;
+  for (Index chunk = 1; chunk < entries; chunk += 4096) {
+    I count = 0;  // as wide as the indices: the comparison fills whole registers
+    for (Index k = chunk; k < std::min(chunk + 4096, entries); ++k) count += static_cast<I>(index[k] <= index[k - 1]);
+    falls += count;
+  }
+  bool inside = true;
+  for (Index i = 0; i < rows; ++i) {
+    const Index first = pattern.start(i), end = pattern.end(i), at = std::clamp<Index>(first, 1, entries - 1);
+    const bool filled = first < end;
+    between += (first == at) & filled & (index[at] <= index[at - 1]);
+    inside &= !filled | ((index[filled ? first : 0] >= 0) & (index[filled ? end - 1 : 0] < cols));
+  }
+  return inside && falls == between;
 }
 
 PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index entries) {
@@ -41,6 +85,9 @@ PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index
     throw InvalidData("indptr ends at " + std::to_string(pattern.start(rows)) + " but there are " +
                       std::to_string(entries) + " entries.");
   PatternFacts facts{true};
+  if (pattern.wide_indices ? is_tidy(pattern.wide(0), pattern, rows, cols)
+                           : is_tidy(pattern.narrow(0), pattern, rows, cols))
+    return facts;
   for (Index i = 0; i < rows; ++i) {
     const Index first = pattern.start(i), size = pattern.end(i) - first;
     if (size == 0) continue;

@@ -87,22 +87,17 @@ class CsrRows {
 
   double dot(Index i, const double* w) const {
     const Index k = pattern_.start(i), n = pattern_.end(i) - k;
-    if (!pattern_.wide_indices) return values_.dot(*simd_, k, pattern_.narrow(k), w, n);
-    const std::int64_t* j = pattern_.wide(k);
-    double a = 0, b = 0;
-    Index t = 0;
-    for (; t + 2 <= n; t += 2) {
-      a += values_.at(k + t) * w[j[t]];
-      b += values_.at(k + t + 1) * w[j[t + 1]];
-    }
-    if (t < n) a += values_.at(k + t) * w[j[t]];
-    return a + b;
+    if (pattern_.wide_indices) return plain_dot(k, pattern_.wide(k), w, n);
+    return n <= few ? plain_dot(k, pattern_.narrow(k), w, n) : values_.dot(*simd_, k, pattern_.narrow(k), w, n);
   }
   void add(Index i, double a, double* w) const {
     const Index k = pattern_.start(i), n = pattern_.end(i) - k;
-    if (!pattern_.wide_indices) return values_.add(*simd_, k, pattern_.narrow(k), a, w, n);
-    const std::int64_t* j = pattern_.wide(k);
-    for (Index t = 0; t < n; ++t) w[j[t]] += a * values_.at(k + t);
+    if (pattern_.wide_indices)
+      plain_add(k, pattern_.wide(k), a, w, n);
+    else if (n <= few)
+      plain_add(k, pattern_.narrow(k), a, w, n);
+    else
+      values_.add(*simd_, k, pattern_.narrow(k), a, w, n);
   }
   template <class F>
   void view(Index i, F f) const {
@@ -126,6 +121,28 @@ class CsrRows {
   const Values& values() const { return values_; }
 
  private:
+  /// Up to so many entries go one by one: what was just stored is forwarded to such a load, but not to a wide gather,
+  /// which waits for the store; in descent rows follow each other that closely.
+  static constexpr Index few = 16;
+
+  template <class I>
+  double plain_dot(Index k, const I* j, const double* w, Index n) const {
+    double a = 0, b = 0, c = 0, d = 0;
+    Index t = 0;
+    for (; t + 4 <= n; t += 4) {
+      a += values_.at(k + t) * w[j[t]];
+      b += values_.at(k + t + 1) * w[j[t + 1]];
+      c += values_.at(k + t + 2) * w[j[t + 2]];
+      d += values_.at(k + t + 3) * w[j[t + 3]];
+    }
+    for (; t < n; ++t) a += values_.at(k + t) * w[j[t]];
+    return (a + b) + (c + d);
+  }
+  template <class I>
+  void plain_add(Index k, const I* j, double a, double* w, Index n) const {
+    for (Index t = 0; t < n; ++t) w[j[t]] += a * values_.at(k + t);
+  }
+
   template <class I>
   struct View {
     Values values;

@@ -185,7 +185,7 @@ class Descent {
       pass.loss += value;
       pass.gap += value - loss_.dual(cell.y, cell.c, cell.beta) + cell.beta * z;
     }
-    const double next = loss_.prox(cell.y, cell.c, cell.beta, z, cell.q).beta, change = next - cell.beta;
+    const double next = descent_step(loss_, cell.y, cell.c, cell.beta, z, cell.q), change = next - cell.beta;
     if (change == 0) return;
     double& violation = std::abs(next) > std::abs(cell.beta) ? pass.growing : pass.falling;
     violation = std::max(violation, -slack);

@@ -71,7 +71,8 @@ class Newton {
       make_feasible(problem_, rows_.center);
     }
     best_beta_ = rows_.center;
-    if constexpr (!Loss::smooth) rows_.q = options_.q > 0 ? options_.q : rows_.first_q();
+    if (!Loss::smooth || (Loss::shrinks && system_.wide() && answer.w.empty()))
+      rows_.q = options_.q > 0 ? options_.q : rows_.first_q();
   }
 
   /// From the level before. Its scores are off by about √(d/m) of their spread, m its rows: the zone is made as wide as
@@ -170,8 +171,10 @@ class Newton {
   }
 
   void keep_best() {
-    if (rows_.focus.everyone() && primal_ < best_primal_) {
-      best_primal_ = primal_;
+    const bool flat = polishing() && primal_ <= best_primal_ * (1 + 1e-15) && inner_gap() < best_inner_;
+    if (rows_.focus.everyone() && (primal_ < best_primal_ || flat)) {
+      best_primal_ = std::min(primal_, best_primal_);
+      best_inner_ = inner_gap();
       best_w_ = w_;
       best_b_ = b_;
     }
@@ -193,8 +196,13 @@ class Newton {
 
   bool level(double part) const { return !free_ || std::abs(rows_.sums.beta) <= part * rows_.sums.size; }
 
-  /// Do our own numbers say that the gap is reached?
-  bool due() const { return gap_ * ratio_ <= control_.tol; }
+  /// Do our own numbers say that the gap is reached? Where w is wanted to the last digits a gap that is rounding is not
+  /// enough: its root is the error of w.
+  bool due() const {
+    if (polishing() && best_inner_ > 1e-24 * std::abs(primal_) && idle_ < 4) return false;
+    return gap_ * ratio_ <= control_.tol;
+  }
+  bool polishing() const { return Loss::smooth && polish_ && rows_.q == 0; }
   /// Is there no way on?
   bool tired() const { return idle_ > patience && (rows_.q == 0 || renewed_ >= 2); }
 
@@ -249,9 +257,11 @@ class Newton {
   }
 
   /// A smooth loss whose slope has corners is stiff at a huge C: the line search stops at every one of them. Smoothed
-  /// around the best dual point, like a kinked loss, it comes loose.
+  /// around the best dual point, like a kinked loss, it comes loose. (Where columns are many it begins so: its zone is
+  /// then small, and that is what a step costs.)
   bool smooth_after_all() {
-    if (rows_.has_many || idle_ <= stuck || renewed_ > 0) return false;
+    const bool strained = Loss::shrinks && system_.strained() && best_dual_ > 0;
+    if (rows_.has_many || (idle_ <= stuck && !strained) || renewed_ > 0) return false;
     ++renewed_;
     idle_ = 0;
     rows_.center = best_beta_;
@@ -264,7 +274,8 @@ class Newton {
     if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
     const bool again = Loss::smooth && !polish_ && steady_ && system_.can_solve_again();
-    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy))) return false;
+    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
+      return false;
     if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
     epochs_ += system_.take_work();
     const bool exact = tangents_ && !again && system_.exact();
@@ -290,6 +301,12 @@ class Newton {
     steady_ = t == 1 && inner < (again ? 0.1 : 0.02) * inner_;  // then the matrix may serve once more
     inner_ = inner;
     return steps_ % 32 != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
+  }
+
+  /// While a loss with corners is not smoothed its zone comes and goes: an exact move would stop at the next row.
+  NewtonSystem::Aim aim() const {
+    using Aim = NewtonSystem::Aim;
+    return rows_.q > 0 ? Aim::exactly : Loss::shrinks && renewed_ == 0 ? Aim::roughly : Aim::accurately;
   }
 
   /// z = Xw + b of the watched rows.
@@ -523,6 +540,7 @@ class Newton {
   std::vector<double> tangent_, spill_;
   double b_ = 0, best_b_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;
+  double best_inner_ = infinity;
   double last_primal_ = infinity, last_dual_ = -infinity;  // where there was progress last
   double level_ = 1e-2;  // how near zero Σβ must be, relative to Σ|β|, for a dual value to count
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;

@@ -35,29 +35,35 @@ void NewtonSystem::find_zone(ConstVector slope) {
   uniform_ = low == high;
 }
 
-NewtonSystem::Way NewtonSystem::choose() const {
-  const Index k = zone_size();
-  const bool rows_fit = k <= largest_, columns_fit = d_ <= largest_;
-  if (!rows_fit && !columns_fit) return Way::conjugate;
-  if (!columns_fit) return Way::woodbury;
+bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim) {
+  factored_ = strained_ = false;
+  find_zone(slope);
+  if (wide()) return solve_wide(grad, move, accuracy, aim);
+  exact_ = true;
   // the kept sum makes d × d cheaper than it looks: only changes are read
-  return rows_fit && 2 * k < d_ ? Way::woodbury : Way::gram;
+  return 2 * zone_size() < d_ ? solve_woodbury(grad, move) : solve_gram(grad, move);
 }
 
-bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy) {
-  factored_ = false;
-  find_zone(slope);
-  const Way way = choose();
-  exact_ = way != Way::conjugate;
-  switch (way) {
-    case Way::gram:
-      return solve_gram(grad, move);
-    case Way::woodbury:
-      return solve_woodbury(grad, move);
-    case Way::conjugate:
-      return solve_conjugate(grad, move, accuracy);
+/// Conjugate gradients for as long as a factor over the zone's rows would take half as long; then the factor, or where
+/// the zone is large one over its strongest rows as a preconditioner.
+bool NewtonSystem::solve_wide(ConstVector grad, Vector move, double accuracy, Aim aim) {
+  const Index k = zone_size();
+  exact_ = false;
+  if (k > (aim == Aim::exactly ? few : 0) && k > hopeless_) {
+    const std::vector<double> diagonal = hessian_diagonal();
+    const auto divide = [&](ConstVector r, Vector s) {
+      for (Index j = 0; j < d_; ++j) s[j] = r[j] / diagonal[j];
+      return true;
+    };
+    const Outcome outcome = conjugate_gradients(grad, move, accuracy, std::min(k, strong) / 24, divide);
+    if (outcome != Outcome::unfinished) return outcome == Outcome::solved;
+    strained_ = true;
+    if (aim == Aim::roughly) return true;
+    hopeless_ = k;
   }
-  return false;
+  const Index most = std::min(strong, largest_);
+  exact_ = k <= most;
+  return exact_ ? solve_woodbury(grad, move) : solve_by_strongest(grad, move, accuracy, most);
 }
 
 bool NewtonSystem::rebuild_gram() {
@@ -183,8 +189,8 @@ bool NewtonSystem::multiply(ConstVector x, Vector out) {
   return true;
 }
 
-bool NewtonSystem::solve_conjugate(ConstVector grad, Vector move, double accuracy) {
-  std::vector<double> diagonal(d_, 1.0), r(d_), s(d_), direction(d_), product(d_);
+std::vector<double> NewtonSystem::hessian_diagonal() const {
+  std::vector<double> diagonal(d_, 1.0);
   std::visit(
       [&](const auto& rows) {
         for (std::size_t k = 0; k < zone_.size(); ++k)
@@ -195,28 +201,80 @@ bool NewtonSystem::solve_conjugate(ConstVector grad, Vector move, double accurac
       problem_.rows);
   if (ones_) diagonal[p_] = reg_b_ + std::accumulate(weight_.begin(), weight_.end(), 0.0);
   for (double& x : diagonal) x = x > 0 ? x : 1.0;
+  return diagonal;
+}
+
+NewtonSystem::Outcome NewtonSystem::conjugate_gradients(ConstVector grad, Vector move, double accuracy, Index most,
+                                                        const Precondition& precondition) {
+  std::vector<double> r(d_), s(d_), direction(d_), product(d_);
   std::fill(move.begin(), move.end(), 0.0);
-  for (Index j = 0; j < d_; ++j) {
-    r[j] = -grad[j];
-    direction[j] = s[j] = r[j] / diagonal[j];
-  }
+  for (Index j = 0; j < d_; ++j) r[j] = -grad[j];
+  if (!precondition(r, s)) return Outcome::given_up;
+  direction = s;
   double rs = dot(r, s);
   const double goal = accuracy * accuracy * rs;
-  for (Index iteration = 0; iteration < 2 * d_ && rs > goal; ++iteration) {
-    if (!multiply(direction, product)) return false;
+  for (Index iteration = 0; rs > goal; ++iteration) {
+    if (iteration >= most) return Outcome::unfinished;
+    if (!multiply(direction, product)) return Outcome::given_up;
     const double curvature = dot(direction, product);
     if (!(curvature > 0)) break;
     const double t = rs / curvature;
     for (Index j = 0; j < d_; ++j) {
       move[j] += t * direction[j];
       r[j] -= t * product[j];
-      s[j] = r[j] / diagonal[j];
     }
+    if (!precondition(r, s)) return Outcome::given_up;
     const double next = dot(r, s);
     for (Index j = 0; j < d_; ++j) direction[j] = s[j] + next / rs * direction[j];
     rs = next;
   }
-  return true;
+  return Outcome::solved;
+}
+
+/// The rows with the largest slope·‖x‖² (S) are inverted exactly: with D = 1 for w, and for b what the others weigh,
+/// (D + X̃_SᵀW X̃_S)⁻¹r = D⁻¹(r − X̃_Sᵀu),  (W⁻¹ + X̃_S D⁻¹X̃_Sᵀ) u = X̃_S D⁻¹r.
+bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most) {
+  if (squares_.empty()) {
+    squares_.resize(problem_.n());
+    std::visit(
+        [&](const auto& rows) {
+          for (Index i = 0; i < problem_.n(); ++i) squares_[i] = squared_norm(rows, i);
+        },
+        problem_.rows);
+  }
+  std::vector<std::uint32_t> order(zone_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto strength = [&](std::uint32_t k) { return weight_[k] * squares_[zone_[k]]; };
+  std::nth_element(order.begin(), order.begin() + most, order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return strength(a) != strength(b) ? strength(a) > strength(b) : a < b;
+  });
+  std::sort(order.begin(), order.begin() + most);
+  std::vector<std::uint32_t> rows(most);
+  std::vector<double> inverse(most);
+  double others = reg_b_;
+  for (std::size_t k = 0; k < order.size(); ++k)
+    if (static_cast<Index>(k) >= most) others += weight_[order[k]];
+  for (Index k = 0; k < most; ++k) {
+    rows[k] = zone_[order[k]];
+    inverse[k] = 1 / weight_[order[k]];
+  }
+  const double per_b = ones_ ? 1 / (others > 0 ? others : 1.0) : 0.0;
+  std::vector<double> matrix(static_cast<std::size_t>(most * most)), u(most), full(problem_.n());
+  if (!passes_.cross(rows, matrix)) return false;
+  for (double& entry : matrix) entry += per_b;
+  if (!factor_.make(most, matrix, 1.0, inverse)) return false;
+  work_ += static_cast<double>(most) / static_cast<double>(problem_.n());
+  const auto invert = [&](ConstVector r, Vector s) {
+    if (!passes_.scores(rows, r.first(p_), ones_ ? per_b * r[p_] : 0.0, u)) return false;
+    factor_.solve(u);
+    for (Index k = 0; k < most; ++k) full[rows[k]] = u[k];
+    if (!passes_.combination(rows, full, s.first(p_))) return false;
+    for (Index j = 0; j < p_; ++j) s[j] = r[j] - s[j];
+    if (ones_) s[p_] = per_b * (r[p_] - std::accumulate(u.begin(), u.end(), 0.0));
+    work_ += 2.0 * static_cast<double>(most) / static_cast<double>(problem_.n());
+    return true;
+  };
+  return conjugate_gradients(grad, move, accuracy, 2 * d_, invert) != Outcome::given_up;
 }
 
 }  // namespace dualgap

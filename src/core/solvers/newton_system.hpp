@@ -1,11 +1,13 @@
 // The linear system of a Newton step: (reg + Σ slopeᵢ x̃ᵢx̃ᵢᵀ) move = −grad over the rows of the zone (slope > 0).
 //
 // Three ways, the cheapest that fits: the d × d matrix by Cholesky; k × k over the zone's rows by Woodbury; conjugate
-// gradients with a diagonal preconditioner. Columns are scaled to a unit diagonal inside, the problem stays as stated.
+// gradients, preconditioned by the diagonal or, where that takes too long, by Woodbury over the strongest rows. Columns
+// are scaled to a unit diagonal inside, the problem stays as stated.
 // Where all slopes are equal (kinked losses) the sum Σ x̃x̃ᵀ is kept, and only rows that entered or left the zone are
 // read; where they are few, the last factor is corrected instead of made anew.
 #pragma once
 
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -24,7 +26,10 @@ class NewtonSystem {
 
   /// The move for this gradient; (grad, move) hold w's p coordinates, then b's where there is an intercept.
   /// False: given up.
-  bool solve(ConstVector slope, ConstVector grad, Vector move, double accuracy);
+  enum class Aim { accurately, exactly, roughly };  // to `accuracy`; by a factor where that is cheap; whatever comes
+  bool solve(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim);
+  /// Did conjugate gradients run out of time?
+  bool strained() const { return strained_; }
 
   /// The same with the matrix of the last call, where it was a d × d one: for smooth losses it changes little late.
   bool solve_again(ConstVector grad, Vector move);
@@ -37,15 +42,25 @@ class NewtonSystem {
   double take_work() { return std::exchange(work_, 0.0); }
   Index zone_size() const { return static_cast<Index>(zone_.size()); }
 
+  /// Are there too many columns for a d × d matrix?
+  bool wide() const { return d_ > largest_; }
+
  private:
-  enum class Way { gram, woodbury, conjugate };
-  Way choose() const;
+  enum class Outcome { solved, unfinished, given_up };
+  using Precondition = std::function<bool(ConstVector, Vector)>;
+  static constexpr Index few = 1500;     // rows of a zone whose factor is worth its exact steps
+  static constexpr Index strong = 3000;  // the most rows to factor where columns are too many
+
   void find_zone(ConstVector slope);
   bool update_gram();
   bool rebuild_gram();
   bool solve_gram(ConstVector grad, Vector move);
   bool solve_woodbury(ConstVector grad, Vector move);
-  bool solve_conjugate(ConstVector grad, Vector move, double accuracy);
+  bool solve_wide(ConstVector grad, Vector move, double accuracy, Aim aim);
+  bool solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most);
+  Outcome conjugate_gradients(ConstVector grad, Vector move, double accuracy, Index most,
+                              const Precondition& precondition);
+  std::vector<double> hessian_diagonal() const;
   bool multiply(ConstVector x, Vector out);
   bool make_factor();
   bool correct_factor();
@@ -70,8 +85,10 @@ class NewtonSystem {
   std::vector<char> in_factor_;            // rows of the sum when it was factored
   double slope_ = 1, factored_slope_ = 0;  // of all rows in the sum: H = slope·sum + diag(ridge)
   std::vector<double> ridge_, scratch_;
+  std::vector<double> squares_;  // ‖x‖² by row, where asked for
+  Index hopeless_ = 0;           // zones of up to so many rows need a factor
   double work_ = 0;
-  bool factored_ = false, exact_ = false;
+  bool factored_ = false, exact_ = false, strained_ = false;
 };
 
 }  // namespace dualgap

@@ -32,6 +32,8 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 
 EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
 FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
+MANY_ROWS = 2200  # of the zone, where columns are too many for a matrix: what they cost in all is about right
+ENOUGH_EPOCHS = 22.0  # that Newton must cost for descent to be tried first on an easy logistic problem
 WILD = 1e4  # ratio of column scales that is worth a word
 
 
@@ -59,9 +61,9 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     dense = problem.storage.startswith("dense")
     gram = n * (d * d / 24.0 if dense else 1.5 * pairs)  # wide instructions multiply a dense block many at a time
     full_grams = 2.0 if not loss.smooth else 3.0
-    side = min(d, n)
-    matrix = side**3 / 60.0 if side * side * 24 <= NEWTON.options["memory"] else math.inf
-    newton = full_grams * gram + steps * (3.0 * n * entries + matrix)
+    wide = min(d, n) ** 2 * 24 > NEWTON.options["memory"]  # then a step factors rows of its zone, or none
+    side = MANY_ROWS if wide else min(d, n)
+    newton = (0.0 if wide else full_grams * gram) + steps * (3.0 * n * entries + side**3 / 60.0)
     costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))
     return Forecast(3.0 * n * entries, newton, costs * mean_square), columns
 
@@ -73,14 +75,16 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     seed = {"seed": options["seed"]}
     plan, columns = forecast(problem, control.tol)
     _warn_of_scales(columns)
-    easy = plan.hardness <= EASY and control.tol >= 1e-5 and problem.loss != "logistic"  # its steps take logarithms
+    easy = plan.hardness <= EASY and control.tol >= 1e-5
+    if problem.loss == "logistic":  # its steps take exponentials
+        easy = easy and plan.patience > ENOUGH_EPOCHS
     if plan.patience <= FEW_EPOCHS and not easy:
         answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
     else:
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, "patience": max(plan.patience, 10.0)})
         why = f"dcd: newton would cost {plan.patience:.0f} epochs"
-        if not control.stopped and math.isfinite(plan.newton):
+        if not control.stopped:
             first = answer
             control.end_solver(first.epochs)
             begin = Start(first.dual, first.intercept, first.coef)

@@ -227,6 +227,45 @@ def test_newton_reads_few_rows_where_most_rest(loss, intercept):
     assert again.coef.tobytes() == result.coef.tobytes()
 
 
+def words(loss, rows, columns):
+    """Counts of words, some of them frequent, as nobody scaled them; and labels or targets that a few words tell."""
+    random = np.random.default_rng(5)
+    X = sp.csr_matrix(random.poisson(np.minimum(3.0, 60.0 / np.arange(1, columns + 1)), (rows, columns)).astype(float))
+    X.data *= random.choice([1.0, 1.0, 20.0], X.nnz)
+    z = X @ (random.standard_normal(columns) * (random.random(columns) < 0.1))
+    targets = next(entry.targets for entry in dg.losses() if entry.name == loss)
+    noisy = z + np.std(z) * 0.1 * random.standard_normal(rows)
+    return X, np.where(noisy > np.median(noisy), 1.0, -1.0) if targets == "sign" else noisy
+
+
+@pytest.mark.parametrize("loss", [entry.name for entry in dg.losses()])
+@pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
+def test_newton_without_room_for_a_matrix_over_the_columns(loss, intercept):
+    """Conjugate gradients, a factor over the zone's rows, and one over the strongest of too many rows."""
+    X, y = words(loss, 400, 900)
+    for side in (450, 60):
+        problem = dg.Problem(X, y, loss, C=100.0, intercept=intercept)
+        result = dg.solve(problem, "newton", tol=1e-6, memory=24.0 * side**2, max_iter=20_000)
+        assert result.status == "optimal", (side, result)
+        same = dg.solve(problem, "newton", tol=1e-6, memory=24.0 * side**2, max_iter=20_000, n_threads=2)
+        assert same.coef.tobytes() == result.coef.tobytes()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_auto_stays_with_descent_where_it_falls_fast(loss):
+    """A relative gap of 1 that does not move is no reason to leave: the primal is on its way down from far above."""
+    X, y = words(loss, 1500, 10_000)
+    result = dg.solve(dg.Problem(X, y, loss, C=100.0), tol=1e-5)
+    assert result.status == "optimal" and result.solver == "dcd"
+
+
+def test_auto_hands_wide_data_to_newton_where_descent_crawls():
+    X, y = words("epsilon_insensitive", 2000, 10_000)
+    X = sp.csr_matrix(X.multiply(np.r_[np.full(9000, 1.0), np.full(1000, 30.0)]))
+    result = dg.solve(dg.Problem(X, y, "squared_epsilon_insensitive", C=1000.0), tol=1e-5, max_iter=3000)
+    assert result.status == "optimal" and result.solver == "dcd, newton"
+
+
 @pytest.mark.parametrize("weights", [None, [1.0, 0.0, 2.0, 1.0]])
 @pytest.mark.parametrize("loss", [entry.name for entry in dg.losses()])
 def test_an_intercept_that_fits_every_row_is_the_answer(loss, weights):

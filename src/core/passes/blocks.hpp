@@ -9,9 +9,10 @@ namespace dualgap {
 
 struct Blocks {
   Index n, count;
-  /// At most 64, and so few that adding up a p-vector for each is small beside reading the entries.
-  Blocks(Index rows, Index entries, Index cols)
-      : n(rows), count(std::clamp<Index>(entries / (6 * std::max<Index>(cols, 1)), 1, 64)) {}
+  /// At most 64, and so few that adding up a p-vector for each is small beside reading the entries: each has `share`
+  /// of them for every column.
+  Blocks(Index rows, Index entries, Index cols, Index share)
+      : n(rows), count(std::clamp<Index>(entries / (share * std::max<Index>(cols, 1)), 1, 64)) {}
   /// Blocks of about `length` rows.
   Blocks(Index rows, Index length) : n(rows), count(std::max<Index>(1, rows / std::max<Index>(length, 1))) {}
 

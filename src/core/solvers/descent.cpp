@@ -231,7 +231,7 @@ class Descent {
     idle_ = pass.changes == 0 ? idle_ + 1 : 0;
     const bool stuck = idle_ >= (options_.order == DescentOptions::Order::random ? 30 : 1);
     const bool show = control_.watched() && epochs_ >= shown_ + 0.999;  // passes over few rows are not worth a look
-    if (!due && !stuck && !show) return give_up(pass, predicted);
+    if (!due && !stuck && !show) return give_up(pass);
     shown_ = epochs_;
     if (stuck) approach(1.0);  // what no longer changes is its own average
     fill(answer);
@@ -240,7 +240,7 @@ class Descent {
       answer.judged = true;
       return true;
     }
-    if (purpose == Control::Purpose::show) return give_up(pass, predicted);
+    if (purpose == Control::Purpose::show) return give_up(pass);
     last_asked_ = iterations_;
     const Certificate& certificate = control_.certificate();
     size_ = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
@@ -257,17 +257,25 @@ class Descent {
       control_.stop(Status::stalled);
       return true;
     }
-    return give_up(pass, predicted);
+    return give_up(pass);
   }
 
   /// How many more epochs at the present pace? Beyond the patience another method had better go on. Passes over few
-  /// rows are cheap, so what counts is their size.
-  bool give_up(const Pass& pass, double predicted) {
+  /// rows are cheap, so what counts is their size. Early on the primal is far above its end, and a relative gap of 1
+  /// says nothing: then the gap itself is watched on its way down to the size of ½‖w‖², which settles first.
+  bool give_up(const Pass& pass) {
     if (misled_ > 20 && epochs_ > options_.patience) return true;  // our estimate says done, the judge says otherwise
-    const double before = std::exchange(history_[iterations_ % 4], predicted);
-    if (iterations_ < 5 || epochs_ < 0.05 * options_.patience) return false;
-    const double rate = std::log(before / predicted) / 4;  // per pass
-    const double passes = std::log(predicted / control_.tol) / std::max(rate, 1e-6);
+    history_[iterations_ % 8] = pass.gap;
+    if (iterations_ < last_asked_ + 8 || epochs_ < 0.05 * options_.patience) return false;
+    double gap = infinity,
+           before = infinity;  // the least of the last four passes, of the four before; no judge between
+    for (Index k = 0; k < 8; ++k) {
+      double& least = k < 4 ? gap : before;
+      least = std::min(least, history_[(iterations_ - k) % 8]);
+    }
+    const double rate = std::log(before / gap) / 4;  // per pass
+    const double size = gap * ratio_ < 0.5 * size_ ? size_ : std::min(size_, 0.5 * squared(w_));
+    const double passes = std::log(gap * ratio_ / (control_.tol * size)) / std::max(rate, 1e-6);
     return passes * static_cast<double>(pass.visits) / static_cast<double>(problem_.n()) > options_.patience;
   }
 
@@ -329,7 +337,7 @@ class Descent {
   double size_ = 0;                                 // of the objective, to make gaps relative
   double ratio_ = Loss::kinked ? 1.5 : 0.3;         // judged gap / summed Fenchel–Young terms
   double epochs_ = 0, shown_ = 0;
-  double history_[4] = {};
+  double history_[8] = {};
   Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0, misled_ = 0;
 };
 

@@ -122,6 +122,7 @@ class PairDescent {
     double gap, size;
   };
   enum class Verdict { content, shrunk, wants };
+  static constexpr Index length = 8;          // rows that stay together
   static constexpr Index near = 4, far = 12;  // how many rows ahead the row and its place are fetched
   static constexpr Index settling = 3;        // iterations before w is averaged
   static constexpr double haste = 0.01;       // share of a waiting row's gradient by which it moves the price
@@ -148,13 +149,14 @@ class PairDescent {
   void begin_with(const std::vector<std::uint32_t>& rows) {
     std::vector<std::uint8_t> chosen(order_.size());
     for (const std::uint32_t i : rows) chosen[i] = 1;
-    const auto rest = std::partition(order_.begin(), order_.end(), [&](std::uint32_t i) { return chosen[i] != 0; });
+    const auto rest =
+        std::stable_partition(order_.begin(), order_.end(), [&](std::uint32_t i) { return chosen[i] != 0; });
     active_ = rest - order_.begin();
   }
 
   Pass greedy_epoch() {
     Pass pass = begin_epoch();
-    random_.shuffle(std::span(order_).first(active_));
+    shuffle_runs();
     Index work = 0;
     for (Index k = 0; k < active_;) {
       if ((pass.visits & 127) == 0 && control_.tick(std::exchange(work, 0))) break;
@@ -175,6 +177,16 @@ class PairDescent {
     }
     end_epoch(pass, work);
     return pass;
+  }
+
+  /// Runs of neighbours in random order, as in descent.cpp.
+  void shuffle_runs() {
+    for (Index last = active_ / length - 1; last > 0; --last) {
+      const auto other = static_cast<Index>(random_.below(static_cast<std::uint32_t>(last + 1)));
+      if (other != last)
+        std::swap_ranges(order_.begin() + last * length, order_.begin() + (last + 1) * length,
+                         order_.begin() + other * length);
+    }
   }
 
   /// Row i looks for partners on the other side until one step is taken; where there is none it waits.

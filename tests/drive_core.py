@@ -40,8 +40,12 @@ def fits(solver, threads):
             y = np.where(z > 0, 1.0, -1.0) if {s.name: s for s in dg.losses()}[loss].targets == "sign" else z
             for intercept in solver.intercepts:
                 problem = dg.Problem(X, y, loss=loss, intercept=intercept)
-                if not solver.takes(problem):
-                    yield dg.solve(problem, solver=solver.name, tol=1e-3, max_iter=30, n_threads=threads, trace=True)
+                if solver.takes(problem):
+                    continue
+                budget = {"tol": 1e-3, "max_iter": 30, "n_threads": threads, "trace": True}
+                yield dg.solve(problem, solver=solver.name, **budget)
+                if solver.name == "newton":  # without room for a matrix over the columns
+                    yield dg.solve(problem, solver=solver.name, **budget, memory=24.0 * 9**2)
 
 
 def drive(solver):

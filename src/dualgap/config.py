@@ -24,15 +24,15 @@ def available_threads() -> int:
 
 
 def threads_for(entries: int) -> int:
-    """The threads worth starting for work of that many entries. In a short fit a thread that has to wait for its core
-    costs more than it brings (another library's threads spin for a while after their work), so it takes idle ones."""
+    """The threads worth starting for work of that many entries. A short fit takes only cores that are idle: a thread
+    that waits for its core costs more than it brings, and other libraries' threads spin for a while after work."""
     if entries < SMALL:
         return 1
     return available_threads() if entries >= LARGE else min(available_threads(), _idle_cores())
 
 
 def _idle_cores() -> int:
-    """Cores that nobody uses at this moment, the caller's own among them; 1 where nobody says."""
+    """Cores that nobody else uses at this moment, the caller's own among them; 1 where the system does not tell."""
     try:
         with open("/proc/loadavg") as file:
             running = int(file.read().split()[3].split("/")[0])

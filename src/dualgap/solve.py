@@ -62,7 +62,7 @@ def solve(
     random_state : int, RandomState or None
         The seed; None is 0, so that the same call gives the same answer.
     n_threads : int, optional
-        None: one for small problems, otherwise what the process may use.
+        None: one for small problems, idle cores for those a little larger, otherwise what the process may use.
     start : Result, optional
         An earlier answer, also from another C, other weights, another solver, or, with ``start_rows``, fewer rows.
     start_rows : array of int, optional

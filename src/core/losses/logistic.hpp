@@ -53,8 +53,8 @@ struct Logistic {
   struct Odds {
     double a, rest;  // σ(u) and 1 − σ(u), both to full relative accuracy
   };
-  /// σ(u) at the u with u + m + q(cσ(u) − before) = 0. A step of at most `near` is taken by two terms of σ around u,
-  /// and ends the search: near² / 6 of it is the error.
+  /// σ(u) at the u with u + m + q(cσ(u) − before) = 0. The first step of at most `near` is the last: σ there
+  /// is taken by two terms around u, and the error is at most near² / 6 of the step.
   static Odds root(double c, double before, double m, double q, double near) {
     double low = -m - q * (c - before), high = -m + q * before;
     if (q * c > 64) {

@@ -7,9 +7,8 @@
 //   prox(y, c, β, z, q)     B = argmax −c ℓ*(−B/c) − z(B − β) − ½q(B − β)², and slope = −∂B/∂z ≥ 0
 //                           q = ‖x‖²: the exact coordinate step; any other q > 0: the loss smoothed around β;
 //                           q = 0: −c ℓ′(z), or at a kink the β in the subdifferential nearest to the one given
-//   rough(y, c, β, z, q)    where prox costs logarithms: a B that leaves less than a hundredth of the gradient, which
-//   is
-//                           all that descent needs before it looks at the next row
+//   rough(y, c, β, z, q)    only where prox costs logarithms: a B that leaves less than a hundredth of the gradient.
+//                           Descent needs no more before it looks at the next row
 //   slack(y, c, β, z)       how far z may still move before this row wants to leave the bound it sits at (> 0),
 //                           or minus the size of its projected gradient (≤ 0)
 //   bend(c)                 where the conjugate term is yβ − ½ bend(c) β² inside the box: its curvature, for c > 0.
@@ -52,7 +51,7 @@ inline double box_slack(double beta, double pull, Interval box) {
 /// The box of a margin loss: a = yβ in [0, c].
 inline Interval margin_box(double y, double c) { return {std::min(y * c, 0.0), std::max(y * c, 0.0)}; }
 
-/// The coordinate step as descent takes it.
+/// The coordinate step as descent takes it: rough where the loss has such a step.
 template <class Loss>
 [[gnu::always_inline]] inline double descent_step(const Loss& loss, double y, double c, double beta, double z,
                                                   double q) {

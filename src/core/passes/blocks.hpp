@@ -9,8 +9,8 @@ namespace dualgap {
 
 struct Blocks {
   Index n, count;
-  /// At most 64, and so few that adding up a p-vector for each is small beside reading the entries: each has `share`
-  /// of them for every column.
+  /// At most 64, and so few that adding up a p-vector for each is small beside reading the entries: a block has at
+  /// least `share` of them for every column.
   Blocks(Index rows, Index entries, Index cols, Index share)
       : n(rows), count(std::clamp<Index>(entries / (share * std::max<Index>(cols, 1)), 1, 64)) {}
   /// Blocks of about `length` rows.

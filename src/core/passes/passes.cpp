@@ -153,8 +153,8 @@ struct Columns {
   }
 };
 
-/// K for sparse rows: each entry of a row meets those of its column in the rows before; what has no partner costs
-/// nothing.
+/// K for sparse rows, added to zeros: each entry of a row meets those of its column in the rows before; what has no
+/// partner costs nothing.
 template <class Rows>
 bool cross_sparse(const Rows& rows, RowList list, Vector out, Team& team) {
   const Index size = static_cast<Index>(list.size());

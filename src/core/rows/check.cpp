@@ -10,7 +10,7 @@ namespace dualgap {
 
 namespace {
 
-/// Are values first, first + 1, ... finite? x·0 is 0 for a finite x and NaN otherwise.
+/// Are the values from `first` up to `end` finite? x·0 is 0 for a finite x and NaN otherwise.
 template <class At>
 bool finite_run(Index first, Index end, At at) {
   double zero[8] = {};
@@ -54,8 +54,8 @@ static bool is_rising(const I* index, Index size) {
   return falls == 0;
 }
 
-/// Are all indices inside, and do they fall from one row to the next only? All of them at once, since short rows of all
-/// lengths are hard to foresee for the processor.
+/// Are all indices inside, and do they fall only from one row to the next? Counted over all entries at once: the
+/// processor cannot foresee where short rows end.
 template <class I>
 static bool is_tidy(const I* index, const Pattern& pattern, Index rows, Index cols) {
   const Index entries = pattern.start(rows);

@@ -262,13 +262,13 @@ class Descent {
 
   /// How many more epochs at the present pace? Beyond the patience another method had better go on. Passes over few
   /// rows are cheap, so what counts is their size. Early on the primal is far above its end, and a relative gap of 1
-  /// says nothing: then the gap itself is watched on its way down to the size of ½‖w‖², which settles first.
+  /// says nothing: then the gap itself is watched, on its way to tol times ½‖w‖², which settles before the primal does.
   bool give_up(const Pass& pass) {
     if (misled_ > 20 && epochs_ > options_.patience) return true;  // our estimate says done, the judge says otherwise
     history_[iterations_ % 8] = pass.gap;
     if (iterations_ < last_asked_ + 8 || epochs_ < 0.05 * options_.patience) return false;
-    double gap = infinity,
-           before = infinity;  // the least of the last four passes, of the four before; no judge between
+    // the least of the last four passes, and of the four before; the judge's last look was earlier than all of them
+    double gap = infinity, before = infinity;
     for (Index k = 0; k < 8; ++k) {
       double& least = k < 4 ? gap : before;
       least = std::min(least, history_[(iterations_ - k) % 8]);

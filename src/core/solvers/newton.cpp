@@ -16,9 +16,13 @@
 //
 // Rows of a kinked loss that rest at a bound are not watched between two looks at all rows: see narrow and meet.
 //
+// Where columns are too many for a d × d matrix, a step is made by conjugate gradients with a budget, and beyond it by
+// a factor over rows: see newton_system.hpp. There a smooth loss with corners (squared hinge) is smoothed from the
+// start where nothing is known. From a given w it takes rough steps until its dual is above zero, and is smoothed then.
+//
 // Cost of a step: the scores of the watched rows along the ray, one pass over the rows whose β changed, the rows that
 // entered or left the zone for the matrix, and its Cholesky. Memory: 80 bytes a row and a little over two d × d
-// matrices, d ≤ p + 1.
+// matrices, d ≤ p + 1; where columns are too many, two over at most 3,000 rows instead.
 #include "solvers/newton.hpp"
 
 #include <algorithm>
@@ -303,7 +307,8 @@ class Newton {
     return steps_ % 32 != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
   }
 
-  /// While a loss with corners is not smoothed its zone comes and goes: an exact move would stop at the next row.
+  /// While a loss with corners is not smoothed its zone comes and goes, and an exact move stops at the next row that
+  /// enters: a rough one is as good. Smoothed, its zone is small and exact moves need fewer steps.
   NewtonSystem::Aim aim() const {
     using Aim = NewtonSystem::Aim;
     return rows_.q > 0 ? Aim::exactly : Loss::shrinks && renewed_ == 0 ? Aim::roughly : Aim::accurately;
@@ -540,7 +545,7 @@ class Newton {
   std::vector<double> tangent_, spill_;
   double b_ = 0, best_b_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;
-  double best_inner_ = infinity;
+  double best_inner_ = infinity;                           // the inner gap at the best w
   double last_primal_ = infinity, last_dual_ = -infinity;  // where there was progress last
   double level_ = 1e-2;  // how near zero Σβ must be, relative to Σ|β|, for a dual value to count
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;

@@ -8,7 +8,7 @@
 namespace dualgap {
 
 struct NewtonOptions {
-  double memory = 2e9;   // bytes that a matrix may take; beyond, conjugate gradients
+  double memory = 2e9;   // bytes that a d × d matrix may take; beyond: newton_system.hpp
   double q = 0;          // first smoothing; 0: chosen from the data
   double shrink = 5;     // q is divided by this at each outer step
   double inner = 0.03;   // an inner problem is solved to this part of the gap

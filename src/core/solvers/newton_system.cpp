@@ -44,8 +44,8 @@ bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, doubl
   return 2 * zone_size() < d_ ? solve_woodbury(grad, move) : solve_gram(grad, move);
 }
 
-/// Conjugate gradients for as long as a factor over the zone's rows would take half as long; then the factor, or where
-/// the zone is large one over its strongest rows as a preconditioner.
+/// Conjugate gradients for about half the time that a factor over the zone's rows takes. Then the factor, or where the
+/// zone is large one over its strongest rows as a preconditioner.
 bool NewtonSystem::solve_wide(ConstVector grad, Vector move, double accuracy, Aim aim) {
   const Index k = zone_size();
   exact_ = false;

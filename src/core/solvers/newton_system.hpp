@@ -1,14 +1,18 @@
 // The linear system of a Newton step: (reg + Σ slopeᵢ x̃ᵢx̃ᵢᵀ) move = −grad over the rows of the zone (slope > 0).
 //
-// Three ways, the cheapest that fits: the d × d matrix by Cholesky; k × k over the zone's rows by Woodbury; conjugate
-// gradients, preconditioned by the diagonal or, where that takes too long, by Woodbury over the strongest rows. Columns
-// are scaled to a unit diagonal inside, the problem stays as stated.
+// Where a d × d matrix fits: its Cholesky factor, or by Woodbury one of k × k over the zone's rows where they are few.
+// Matrices are scaled to a unit diagonal inside, the problem stays as stated.
+//
+// Where columns are too many ("wide"): conjugate gradients with a diagonal preconditioner and a budget. Where that is
+// used up: Woodbury over the zone's rows; where they are too many as well, conjugate gradients once more,
+// preconditioned by Woodbury over the strongest rows. A small zone of a smoothed loss goes to Woodbury at once.
+//
 // Where all slopes are equal (kinked losses) the sum Σ x̃x̃ᵀ is kept, and only rows that entered or left the zone are
 // read; where they are few, the last factor is corrected instead of made anew.
 #pragma once
 
 #include <functional>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "passes/passes.hpp"
@@ -24,11 +28,14 @@ class NewtonSystem {
  public:
   NewtonSystem(const Problem& problem, Passes& passes, const Blas& blas, double memory, Control& control);
 
+  /// What is wanted of a wide system: the accuracy given; a factor where that is cheap; or what conjugate gradients
+  /// reach within their budget.
+  enum class Aim { accurately, exactly, roughly };
+
   /// The move for this gradient; (grad, move) hold w's p coordinates, then b's where there is an intercept.
   /// False: given up.
-  enum class Aim { accurately, exactly, roughly };  // to `accuracy`; by a factor where that is cheap; whatever comes
   bool solve(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim);
-  /// Did conjugate gradients run out of time?
+  /// Did conjugate gradients use up their budget in the last call?
   bool strained() const { return strained_; }
 
   /// The same with the matrix of the last call, where it was a d × d one: for smooth losses it changes little late.
@@ -48,7 +55,7 @@ class NewtonSystem {
  private:
   enum class Outcome { solved, unfinished, given_up };
   using Precondition = std::function<bool(ConstVector, Vector)>;
-  static constexpr Index few = 1500;     // rows of a zone whose factor is worth its exact steps
+  static constexpr Index few = 1500;     // zones of up to so many rows are factored at once where steps should be exact
   static constexpr Index strong = 3000;  // the most rows to factor where columns are too many
 
   void find_zone(ConstVector slope);
@@ -86,7 +93,7 @@ class NewtonSystem {
   double slope_ = 1, factored_slope_ = 0;  // of all rows in the sum: H = slope·sum + diag(ridge)
   std::vector<double> ridge_, scratch_;
   std::vector<double> squares_;  // ‖x‖² by row, where asked for
-  Index hopeless_ = 0;           // zones of up to so many rows need a factor
+  Index hopeless_ = 0;           // rows of the largest zone that took more than the budget: no other try up to there
   double work_ = 0;
   bool factored_ = false, exact_ = false, strained_ = false;
 };

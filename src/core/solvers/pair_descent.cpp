@@ -179,7 +179,8 @@ class PairDescent {
     return pass;
   }
 
-  /// Runs of neighbours in random order, as in descent.cpp.
+  /// Runs of neighbours in random order, as in descent.cpp; less than a run is left at the end and stays there. The
+  /// place of a shrunk row is taken by another, so runs loosen with time.
   void shuffle_runs() {
     for (Index last = active_ / length - 1; last > 0; --last) {
       const auto other = static_cast<Index>(random_.below(static_cast<std::uint32_t>(last + 1)));

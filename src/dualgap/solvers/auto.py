@@ -2,7 +2,7 @@
 
 Two horses. Descent (dcd) pays by the epoch and needs about as many epochs as the problem is hard: few where the cost
 times the squared length of a row is small, hundreds or thousands where columns differ in scale or C is large. Newton
-pays for a matrix over the columns (or over the rows of the zone), and then hardly cares.
+pays for a matrix over the columns (or, where they are too many, over rows of the zone), and then hardly cares.
 
 1. Work is counted in entries touched, never in seconds, so the same problem always takes the same way.
 2. Where Newton's whole work is less than a few epochs of descent, Newton runs from the start, unless the problem is so
@@ -32,8 +32,8 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 
 EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
 FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
-MANY_ROWS = 2200  # of the zone, where columns are too many for a matrix: what they cost in all is about right
-ENOUGH_EPOCHS = 22.0  # that Newton must cost for descent to be tried first on an easy logistic problem
+MANY_ROWS = 2200  # that a step is taken to factor at most where columns are too many for a matrix
+ENOUGH_EPOCHS = 22.0  # on an easy logistic problem descent is tried first where Newton costs more than this
 WILD = 1e4  # ratio of column scales that is worth a word
 
 
@@ -61,7 +61,7 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     dense = problem.storage.startswith("dense")
     gram = n * (d * d / 24.0 if dense else 1.5 * pairs)  # wide instructions multiply a dense block many at a time
     full_grams = 2.0 if not loss.smooth else 3.0
-    wide = d * d * 24 > NEWTON.options["memory"]  # then a step factors rows of its zone, or none
+    wide = d * d * 24 > NEWTON.options["memory"]  # as in newton_system.cpp: then a step factors rows
     side = min(n, MANY_ROWS) if wide else min(d, n)
     newton = (0.0 if wide else full_grams * gram) + steps * (3.0 * n * entries + side**3 / 60.0)
     costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))

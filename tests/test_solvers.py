@@ -251,6 +251,27 @@ def test_newton_without_room_for_a_matrix_over_the_columns(loss, intercept):
         assert same.coef.tobytes() == result.coef.tobytes()
 
 
+def test_a_rough_step_over_few_rows_is_a_step():
+    random = np.random.default_rng(0)
+    X, y = sp.csr_matrix(random.standard_normal((20, 300))), np.where(np.arange(20) % 2, 1.0, -1.0)
+    room = {"memory": 24.0 * 100**2}
+    before = dg.solve(dg.Problem(X, y, "squared_hinge", C=10.0), "newton", tol=1e-8, **room)
+    result = dg.solve(dg.Problem(X, y, "squared_hinge", C=1000.0), "newton", tol=1e-8, start=before, **room)
+    assert result.status == "optimal" and result.n_iter < 8
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_newton_begins_again_at_zero_where_its_dual_points_are_below(seed):
+    """Rows that repeat, with other targets and weights of all sizes: it used to stall with a dual far below zero."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((750, 200))[random.integers(0, 750, 3000)]
+    y = X @ random.standard_normal(200) + 0.2 * random.standard_normal(3000)
+    weight = np.exp(random.uniform(-30, 14, 3000))
+    case = {"C": 0.3, "sample_weight": weight, "intercept": "regularized", "epsilon": 1.0}
+    result = dg.solve(dg.Problem(X, y, "squared_epsilon_insensitive", **case), "newton", tol=1e-5)
+    assert result.status == "optimal"
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
 def test_auto_stays_with_descent_where_it_falls_fast(loss):
     """A relative gap of 1 that does not move is no reason to leave: the primal is on its way down from far above."""

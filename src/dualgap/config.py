@@ -38,7 +38,10 @@ def _idle_cores() -> int:
             running = int(file.read().split()[3].split("/")[0])
     except (OSError, ValueError, IndexError):
         return 1
-    return max(1, (os.cpu_count() or 1) - running + 1)
+    cores = os.cpu_count() or 1
+    return (
+        max(1, cores - running + 1) if available_threads() == cores else 1
+    )  # of other processes' cores it says nothing
 
 
 def _cgroup_cores() -> int:

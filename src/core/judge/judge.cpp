@@ -128,7 +128,7 @@ void visit(const Problem& problem, F f) {
 template <class Rows, class Loss>
 Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, ConstVector w, double b, const Vector* beta,
                 VectorSum* v, Team& team) {
-  const Blocks blocks(problem.n(), rows.entries(), rows.cols(), 6);
+  const Blocks blocks(problem.n(), rows.entries(), rows.cols(), Blocks::judge_share);
   const Index wave = team.size() == 1 ? 1 : 2 * team.size();
   std::vector<Part> parts(static_cast<std::size_t>(std::min(wave, blocks.count)));
   Part all;
@@ -285,7 +285,7 @@ double primal_objective(const Problem& problem, ConstVector w, double b, Team& t
 
 void implied_dual(const Problem& problem, ConstVector w, double b, Vector beta, Team& team) {
   visit(problem, [&](const auto& rows, const auto& loss) {
-    const Blocks blocks(problem.n(), rows.entries(), rows.cols(), 6);
+    const Blocks blocks(problem.n(), rows.entries(), rows.cols(), Blocks::judge_share);
     team.for_each(blocks.count, [&](Index k) {
       for (Index i = blocks.begin(k); i < blocks.begin(k + 1); ++i)
         beta[i] = loss.prox(problem.y[i], problem.cost(i), beta[i], score(rows, i, w.data()).z + b, 0.0).beta;

@@ -24,7 +24,7 @@ Blocks even_blocks(const Rows& rows, Index count) {
 template <class Rows>
 Blocks list_blocks(const Rows& rows, RowList list) {
   const Index size = static_cast<Index>(list.size());
-  return Blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols(), 16);
+  return Blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols(), Blocks::solver_share);
 }
 
 /// v = Σ over blocks of their parts, in order.
@@ -233,7 +233,7 @@ bool Passes::scores(RowList list, ConstVector w, double b, Vector z) {
 bool Passes::combination(ConstVector beta, Vector v) {
   return std::visit(
       [&](const auto& rows) {
-        const Blocks blocks(rows.rows(), rows.entries(), rows.cols(), 16);
+        const Blocks blocks(rows.rows(), rows.entries(), rows.cols(), Blocks::solver_share);
         return ordered_sum(team_, blocks, v, [&](Index begin, Index end, double* part) {
           for (Index i = begin; i < end; ++i)
             if (beta[i] != 0) rows.add(i, beta[i], part);

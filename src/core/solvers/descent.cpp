@@ -265,6 +265,7 @@ class Descent {
   /// says nothing: then the gap itself is watched, on its way to tol times ½‖w‖², which settles before the primal does.
   bool give_up(const Pass& pass) {
     if (misled_ > 20 && epochs_ > options_.patience) return true;  // our estimate says done, the judge says otherwise
+    if (epochs_ > 20 * options_.patience) return true;             // whatever the forecast says
     history_[iterations_ % 8] = pass.gap;
     if (iterations_ < last_asked_ + 8 || epochs_ < 0.05 * options_.patience) return false;
     // the least of the last four passes, and of the four before; the judge's last look was earlier than all of them

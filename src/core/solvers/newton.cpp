@@ -75,7 +75,7 @@ class Newton {
       make_feasible(problem_, rows_.center);
     }
     best_beta_ = rows_.center;
-    if (!Loss::smooth || (Loss::shrinks && system_.wide() && answer.w.empty()))
+    if (!Loss::smooth || (corners && system_.wide() && answer.w.empty()))
       rows_.q = options_.q > 0 ? options_.q : rows_.first_q();
   }
 
@@ -246,11 +246,7 @@ class Newton {
     const double goal = std::max(std::min(gap_, 1.0), control_.tol);
     const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * std::abs(primal_);
     if (idle_ > patience) {  // no progress: back to the best point with a wider smoothing
-      ++renewed_;
-      idle_ = 0;
-      rows_.center = best_beta_;
-      rows_.q *= 100;
-      moved_ = false;
+      renew(100 * rows_.q);
       return true;
     }
     if (!solved) return false;
@@ -264,14 +260,21 @@ class Newton {
   /// around the best dual point, like a kinked loss, it comes loose. (Where columns are many it begins so: its zone is
   /// then small, and that is what a step costs.)
   bool smooth_after_all() {
-    const bool strained = Loss::shrinks && system_.strained() && best_dual_ > 0;
-    if (rows_.has_many || (idle_ <= stuck && !strained) || renewed_ > 0) return false;
+    strains_ += system_.strained();
+    const bool strained = system_.strained() && (best_dual_ > 0 || strains_ > few_strains);
+    if (!corners || (idle_ <= stuck && !strained) || renewed_ > 0) return false;
+    renew(rows_.first_q());
+    return true;
+  }
+
+  /// Smoothed from now on around the best dual point there is; β = 0 has a dual of 0.
+  void renew(double q) {
     ++renewed_;
     idle_ = 0;
     rows_.center = best_beta_;
-    rows_.q = rows_.first_q();
+    if (best_dual_ < 0) rows_.center.assign(n_, 0.0);
+    rows_.q = q;
     moved_ = false;
-    return true;
   }
 
   bool newton_step() {
@@ -311,7 +314,7 @@ class Newton {
   /// enters: a rough one is as good. Smoothed, its zone is small and exact moves need fewer steps.
   NewtonSystem::Aim aim() const {
     using Aim = NewtonSystem::Aim;
-    return rows_.q > 0 ? Aim::exactly : Loss::shrinks && renewed_ == 0 ? Aim::roughly : Aim::accurately;
+    return rows_.q > 0 ? Aim::exactly : corners && renewed_ == 0 ? Aim::roughly : Aim::accurately;
   }
 
   /// z = Xw + b of the watched rows.
@@ -527,9 +530,11 @@ class Newton {
     if (!answer.judged) fill(answer);
   }
 
-  static constexpr double margin = 4;    // so many steps like the last may pass before all rows are looked at
-  static constexpr Index stuck = 12;     // steps without one before a smooth loss is smoothed
-  static constexpr Index patience = 40;  // steps without a gap a third smaller before something else is tried
+  static constexpr bool corners = Loss::smooth && Loss::shrinks;  // in the slope: the squared hinge and tube
+  static constexpr double margin = 4;      // so many steps like the last may pass before all rows are looked at
+  static constexpr Index few_strains = 5;  // steps cut short that are borne while no dual point is any good
+  static constexpr Index stuck = 12;       // steps without one before a smooth loss is smoothed
+  static constexpr Index patience = 40;    // steps without a gap a third smaller before something else is tried
 
   const Problem& problem_;
   const Loss& loss_;
@@ -553,7 +558,7 @@ class Newton {
   std::vector<double> met_;
   double resting_b_ = 0;
   double pace_ = 0, sway_ = 0, limit_ = 0;
-  Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0;
+  Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0;
   bool moved_ = false, steady_ = false;
   const bool polish_;  // w itself is wanted to the last digits: the gradient has to vanish, no short cuts
   bool tangents_;      // for kinked losses rows that cross a kink spoil them

@@ -10,8 +10,8 @@ namespace dualgap {
 struct NewtonOptions {
   double memory = 2e9;   // bytes that a d × d matrix may take; beyond: newton_system.hpp
   double q = 0;          // first smoothing; 0: chosen from the data
-  double shrink = 5;     // q is divided by this at each outer step
-  double inner = 0.03;   // an inner problem is solved to this part of the gap
+  double shrink = 2.5;   // q is divided by this at each outer step
+  double inner = 0.3;    // an inner problem is solved to this part of the gap
   bool sampling = true;  // start on samples of the rows
   Index max_steps = 100000;
 };

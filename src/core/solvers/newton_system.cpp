@@ -38,7 +38,7 @@ void NewtonSystem::find_zone(ConstVector slope) {
 bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim) {
   factored_ = strained_ = false;
   find_zone(slope);
-  if (wide()) return solve_wide(grad, move, accuracy, aim);
+  if (wide()) return solve_wide(slope, grad, move, accuracy, aim);
   exact_ = true;
   // the kept sum makes d × d cheaper than it looks: only changes are read
   return 2 * zone_size() < d_ ? solve_woodbury(grad, move) : solve_gram(grad, move);
@@ -46,16 +46,18 @@ bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, doubl
 
 /// Conjugate gradients for about half the time that a factor over the zone's rows takes. Then the factor, or where the
 /// zone is large one over its strongest rows as a preconditioner.
-bool NewtonSystem::solve_wide(ConstVector grad, Vector move, double accuracy, Aim aim) {
+bool NewtonSystem::solve_wide(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim) {
   const Index k = zone_size();
   exact_ = false;
   if (k > (aim == Aim::exactly ? few : 0) && k > hopeless_) {
-    const std::vector<double> diagonal = hessian_diagonal();
+    std::vector<double> diagonal(d_);
+    if (!hessian_diagonal(slope, diagonal)) return false;
     const auto divide = [&](ConstVector r, Vector s) {
       for (Index j = 0; j < d_; ++j) s[j] = r[j] / diagonal[j];
       return true;
     };
-    const Outcome outcome = conjugate_gradients(grad, move, accuracy, std::min(k, strong) / 24, divide);
+    const Outcome outcome =
+        conjugate_gradients(grad, move, accuracy, std::max<Index>(std::min(k, strong) / 24, 16), divide);
     if (outcome != Outcome::unfinished) return outcome == Outcome::solved;
     strained_ = true;
     if (aim == Aim::roughly) return true;
@@ -189,19 +191,13 @@ bool NewtonSystem::multiply(ConstVector x, Vector out) {
   return true;
 }
 
-std::vector<double> NewtonSystem::hessian_diagonal() const {
-  std::vector<double> diagonal(d_, 1.0);
-  std::visit(
-      [&](const auto& rows) {
-        for (std::size_t k = 0; k < zone_.size(); ++k)
-          rows.view(zone_[k], [&](const auto& row) {
-            for (Index t = 0; t < row.size; ++t) diagonal[row.column(t)] += weight_[k] * row.value(t) * row.value(t);
-          });
-      },
-      problem_.rows);
-  if (ones_) diagonal[p_] = reg_b_ + std::accumulate(weight_.begin(), weight_.end(), 0.0);
-  for (double& x : diagonal) x = x > 0 ? x : 1.0;
-  return diagonal;
+bool NewtonSystem::hessian_diagonal(ConstVector slope, Vector diagonal) {
+  if (!passes_.squares(zone_, 1, slope, diagonal.first(p_))) return false;
+  work_ += static_cast<double>(zone_size()) / static_cast<double>(problem_.n());
+  for (Index j = 0; j < p_; ++j) diagonal[j] += 1.0;
+  const double weight = reg_b_ + std::accumulate(weight_.begin(), weight_.end(), 0.0);
+  if (ones_) diagonal[p_] = weight > 0 ? weight : 1.0;
+  return true;
 }
 
 NewtonSystem::Outcome NewtonSystem::conjugate_gradients(ConstVector grad, Vector move, double accuracy, Index most,
@@ -252,8 +248,7 @@ bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accu
   std::vector<std::uint32_t> rows(most);
   std::vector<double> inverse(most);
   double others = reg_b_;
-  for (std::size_t k = 0; k < order.size(); ++k)
-    if (static_cast<Index>(k) >= most) others += weight_[order[k]];
+  for (std::size_t k = static_cast<std::size_t>(most); k < order.size(); ++k) others += weight_[order[k]];
   for (Index k = 0; k < most; ++k) {
     rows[k] = zone_[order[k]];
     inverse[k] = 1 / weight_[order[k]];
@@ -274,7 +269,7 @@ bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accu
     work_ += 2.0 * static_cast<double>(most) / static_cast<double>(problem_.n());
     return true;
   };
-  return conjugate_gradients(grad, move, accuracy, 2 * d_, invert) != Outcome::given_up;
+  return conjugate_gradients(grad, move, accuracy, most_iterations, invert) != Outcome::given_up;
 }
 
 }  // namespace dualgap

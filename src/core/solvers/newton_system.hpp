@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -57,17 +58,18 @@ class NewtonSystem {
   using Precondition = std::function<bool(ConstVector, Vector)>;
   static constexpr Index few = 1500;     // zones of up to so many rows are factored at once where steps should be exact
   static constexpr Index strong = 3000;  // the most rows to factor where columns are too many
+  static constexpr Index most_iterations = 500;  // of conjugate gradients, then what they have is taken
 
   void find_zone(ConstVector slope);
   bool update_gram();
   bool rebuild_gram();
   bool solve_gram(ConstVector grad, Vector move);
   bool solve_woodbury(ConstVector grad, Vector move);
-  bool solve_wide(ConstVector grad, Vector move, double accuracy, Aim aim);
+  bool solve_wide(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim);
   bool solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most);
   Outcome conjugate_gradients(ConstVector grad, Vector move, double accuracy, Index most,
                               const Precondition& precondition);
-  std::vector<double> hessian_diagonal() const;
+  bool hessian_diagonal(ConstVector slope, Vector diagonal);
   bool multiply(ConstVector x, Vector out);
   bool make_factor();
   bool correct_factor();

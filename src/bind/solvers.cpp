@@ -66,6 +66,10 @@ void bind_solvers(nb::module_& m) {
         nb::arg("shrinking"), nb::arg("stopping"), nb::arg("kkt_tolerance"), nb::arg("patience"), nb::arg("seed"));
   m.def("newton", &run_newton, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("w").none(),
         nb::arg("b"), nb::arg("memory"), nb::arg("q"), nb::arg("shrink"), nb::arg("inner"), nb::arg("sampling"));
+  m.def(
+      "newton_is_wide",
+      [](const BoundProblem& problem, double memory) { return newton_is_wide(problem.problem, memory); },
+      nb::arg("problem"), nb::arg("memory"));
   m.def("sdca", &run_sdca, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("order"),
         nb::arg("begin"), nb::arg("output"), nb::arg("seed"));
 }

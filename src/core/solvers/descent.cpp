@@ -63,6 +63,7 @@ class Descent {
   /// Rows are visited in runs of neighbours, the runs in random order: as good as single rows in random order, and the
   /// processor's own prefetcher has something to follow.
   static constexpr Index length = 8;
+  static constexpr double span = 0.5;                // epochs between two notes of the gap
   static constexpr std::uint32_t gone = 0xffffffff;  // in order_: shrunk during this epoch
 
   void start(const Answer& answer) {
@@ -263,21 +264,21 @@ class Descent {
   /// How many more epochs at the present pace? Beyond the patience another method had better go on. Passes over few
   /// rows are cheap, so what counts is their size. Early on the primal is far above its end, and a relative gap of 1
   /// says nothing: then the gap itself is watched, on its way to tol times ½‖w‖², which settles before the primal does.
+  /// Rows that are shrunk and come back make it jump up and down, so the mean of the last quarter of all epochs is held
+  /// against that of the quarter before.
   bool give_up(const Pass& pass) {
     if (misled_ > 20 && epochs_ > options_.patience) return true;  // our estimate says done, the judge says otherwise
     if (epochs_ > 20 * options_.patience) return true;             // whatever the forecast says
-    history_[iterations_ % 8] = pass.gap;
-    if (iterations_ < last_asked_ + 8 || epochs_ < 0.05 * options_.patience) return false;
-    // the least of the last four passes, and of the four before; the judge's last look was earlier than all of them
-    double gap = infinity, before = infinity;
-    for (Index k = 0; k < 8; ++k) {
-      double& least = k < 4 ? gap : before;
-      least = std::min(least, history_[(iterations_ - k) % 8]);
-    }
-    const double rate = std::log(before / gap) / 4;  // per pass
-    const double size = gap * ratio_ < 0.5 * size_ ? size_ : std::min(size_, 0.5 * squared(w_));
-    const double passes = std::log(gap * ratio_ / (control_.tol * size)) / std::max(rate, 1e-6);
-    return passes * static_cast<double>(pass.visits) / static_cast<double>(problem_.n()) > options_.patience;
+    if (pass.gap > 0 && epochs_ >= static_cast<double>(logs_.size()) * span)
+      logs_.push_back(logs_.back() + std::log(pass.gap));
+    const std::size_t last = logs_.size() - 1, quarter = last / 4;
+    if (quarter < 2 || epochs_ < 0.05 * options_.patience) return false;
+    const auto mean = [&](std::size_t end) {
+      return (logs_[end] - logs_[end - quarter]) / static_cast<double>(quarter);
+    };
+    const double now = mean(last), rate = (mean(last - quarter) - now) / (static_cast<double>(quarter) * span);
+    const double gap = std::exp(now) * ratio_, size = gap < 0.5 * size_ ? size_ : std::min(size_, 0.5 * squared(w_));
+    return std::log(gap / (control_.tol * size)) / std::max(rate, 1e-6) > options_.patience;
   }
 
   /// The point to show, as the options ask.
@@ -338,7 +339,7 @@ class Descent {
   double size_ = 0;                                 // of the objective, to make gaps relative
   double ratio_ = Loss::kinked ? 1.5 : 0.3;         // judged gap / summed Fenchel–Young terms
   double epochs_ = 0, shown_ = 0;
-  double history_[8] = {};
+  std::vector<double> logs_{0.0};  // sums of log gap, one more every `span`
   Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0, misled_ = 0;
 };
 

@@ -632,4 +632,6 @@ void newton(const Problem& problem, Answer& answer, const NewtonOptions& options
       problem.loss);
 }
 
+bool newton_is_wide(const Problem& problem, double memory) { return NewtonSystem::is_wide(problem, memory); }
+
 }  // namespace dualgap

@@ -19,4 +19,7 @@ struct NewtonOptions {
 /// Proximal Newton from (answer.w, answer.b, answer.beta), each empty or zero where nothing is known.
 void newton(const Problem& problem, Answer& answer, const NewtonOptions& options, const Blas& blas, Control& control);
 
+/// Will its steps do without a matrix over the columns?
+bool newton_is_wide(const Problem& problem, double memory);
+
 }  // namespace dualgap

@@ -6,6 +6,20 @@
 
 namespace dualgap {
 
+namespace {
+
+Index largest_side(double memory) { return static_cast<Index>(std::sqrt(memory / (3 * sizeof(double)))); }
+
+Index side(const Problem& problem) { return problem.p() + (problem.intercept != Intercept::none ? 1 : 0); }
+
+}  // namespace
+
+bool NewtonSystem::is_wide(const Problem& problem, double memory) {
+  const Index d = side(problem);
+  const bool thin = 8 * count_entries(problem.rows) < problem.n() * d;
+  return d > largest_side(memory) || (thin && d > strong);
+}
+
 NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& blas, double memory, Control& control)
     : problem_(problem),
       passes_(passes),
@@ -13,9 +27,10 @@ NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& b
       control_(control),
       p_(problem.p()),
       ones_(problem.intercept != Intercept::none),
-      d_(p_ + (ones_ ? 1 : 0)),
+      d_(side(problem)),
       reg_b_(problem.intercept == Intercept::regularized ? 1 / problem.scale2() : 0.0),
-      largest_(static_cast<Index>(std::sqrt(memory / (3 * sizeof(double))))),
+      largest_(largest_side(memory)),
+      wide_(is_wide(problem, memory)),
       factor_(control.team, blas),
       ridge_(d_, 1.0) {
   if (ones_) ridge_[p_] = reg_b_;

@@ -51,7 +51,9 @@ class NewtonSystem {
   Index zone_size() const { return static_cast<Index>(zone_.size()); }
 
   /// Are there too many columns for a d × d matrix?
-  bool wide() const { return d_ > largest_; }
+  bool wide() const { return wide_; }
+  /// The same, asked beforehand: more columns than the memory has room for, or many and each row has few of them.
+  static bool is_wide(const Problem& problem, double memory);
 
  private:
   enum class Outcome { solved, unfinished, given_up };
@@ -83,6 +85,7 @@ class NewtonSystem {
   const Index d_;
   const double reg_b_;
   const Index largest_;  // side of the largest matrix allowed
+  const bool wide_;
 
   std::vector<std::uint32_t> zone_;
   std::vector<double> weight_;  // slopes of the zone's rows

@@ -40,15 +40,9 @@ bool finite_rows(const Rows& rows) {
   return true;
 }
 
-}  // namespace
-
-bool all_finite(const AnyRows& rows) {
-  return std::visit([](const auto& r) { return finite_rows(r); }, rows);
-}
-
 /// Does every index exceed the one before? Without branches inside: nearly every row is in order.
 template <class I>
-static bool is_rising(const I* index, Index size) {
+bool is_rising(const I* index, Index size) {
   I falls = 0;
   for (Index k = 1; k < size; ++k) falls |= static_cast<I>(index[k] <= index[k - 1]);
   return falls == 0;
@@ -57,7 +51,7 @@ static bool is_rising(const I* index, Index size) {
 /// Are all indices inside, and do they fall only from one row to the next? Counted over all entries at once: the
 /// processor cannot foresee where short rows end.
 template <class I>
-static bool is_tidy(const I* index, const Pattern& pattern, Index rows, Index cols) {
+bool is_tidy(const I* index, const Pattern& pattern, Index rows, Index cols) {
   const Index entries = pattern.start(rows);
   if (entries < 2) return entries == 0;
   Index falls = 0, between = 0;
@@ -71,9 +65,15 @@ static bool is_tidy(const I* index, const Pattern& pattern, Index rows, Index co
     const Index first = pattern.start(i), end = pattern.end(i), at = std::clamp<Index>(first, 1, entries - 1);
     const bool filled = first < end;
     between += (first == at) & filled & (index[at] <= index[at - 1]);
-    inside &= !filled | ((index[filled ? first : 0] >= 0) & (index[filled ? end - 1 : 0] < cols));
+    inside &= (!filled) | ((index[filled ? first : 0] >= 0) & (index[filled ? end - 1 : 0] < cols));
   }
   return inside && falls == between;
+}
+
+}  // namespace
+
+bool all_finite(const AnyRows& rows) {
+  return std::visit([](const auto& r) { return finite_rows(r); }, rows);
 }
 
 PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index entries) {

@@ -242,9 +242,8 @@ NewtonSystem::Outcome NewtonSystem::conjugate_gradients(ConstVector grad, Vector
   return Outcome::solved;
 }
 
-/// The rows with the largest slope·‖x‖² (S) are inverted exactly: with D = 1 for w, and for b what the others weigh,
-/// (D + X̃_SᵀW X̃_S)⁻¹r = D⁻¹(r − X̃_Sᵀu),  (W⁻¹ + X̃_S D⁻¹X̃_Sᵀ) u = X̃_S D⁻¹r.
-bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most) {
+/// The places in the zone of the `most` rows with the largest slope·‖x‖², in order, then the others.
+std::vector<std::uint32_t> NewtonSystem::strongest_first(Index most) {
   if (squares_.empty()) {
     squares_.resize(problem_.n());
     std::visit(
@@ -260,6 +259,13 @@ bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accu
     return strength(a) != strength(b) ? strength(a) > strength(b) : a < b;
   });
   std::sort(order.begin(), order.begin() + most);
+  return order;
+}
+
+/// The strongest rows (S) are inverted exactly: with D = 1 for w, and for b what the others weigh,
+/// (D + X̃_SᵀW X̃_S)⁻¹r = D⁻¹(r − X̃_Sᵀu),  (W⁻¹ + X̃_S D⁻¹X̃_Sᵀ) u = X̃_S D⁻¹r.
+bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most) {
+  const std::vector<std::uint32_t> order = strongest_first(most);
   std::vector<std::uint32_t> rows(most);
   std::vector<double> inverse(most);
   double others = reg_b_;

@@ -68,6 +68,7 @@ class NewtonSystem {
   bool solve_gram(ConstVector grad, Vector move);
   bool solve_woodbury(ConstVector grad, Vector move);
   bool solve_wide(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim);
+  std::vector<std::uint32_t> strongest_first(Index most);
   bool solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most);
   Outcome conjugate_gradients(ConstVector grad, Vector move, double accuracy, Index most,
                               const Precondition& precondition);

@@ -306,6 +306,7 @@ def test_a_fit_that_comes_late(folder, tmp_path):
         (["predict"], 2, "MODEL"),
         ([], 2, "COMMAND"),
         (["train", "x", "--C", "-1"], 2, "--C"),
+        (["cv", "x", "--C", ","], 2, "',' has no number in it"),
         (["train", "x", "-w1", "zero"], 2, "positive"),
         (["train", "x", "-s", "4"], 2, "Crammer"),
         (["train", "x", "-s", "99"], 2, "-s 99"),

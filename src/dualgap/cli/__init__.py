@@ -32,11 +32,14 @@ def program() -> NoReturn:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    from dualgap.cli.parser import parse
-
     words = list(sys.argv[1:] if argv is None else argv)
     try:
+        from dualgap.cli.parser import parse
+
         args = parse(words)
+    except KeyboardInterrupt:
+        print("dualgap: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else WRONG_USAGE
     try:

@@ -219,7 +219,10 @@ def _label_weight(text: str) -> tuple[float | str, float]:
 
 
 def _grid(text: str) -> list[float]:
-    return sorted({_number(word) for word in text.replace(",", " ").split()})
+    grid = sorted({_number(word) for word in text.replace(",", " ").split()})
+    if not grid:
+        raise argparse.ArgumentTypeError(f"{text!r} has no number in it")
+    return grid
 
 
 class _Completion(argparse.Action):

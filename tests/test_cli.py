@@ -428,3 +428,11 @@ def test_completion(shell):
 def test_lab_is_reached():
     assert len(program("lab", "--list").stdout.splitlines()) > 5
     assert "EXPERIMENT" in program("lab", "--help").stdout
+
+
+def test_numbers_that_are_not_finite_are_null_in_json(capsys):
+    from dualgap.cli.show import print_json
+
+    print_json({"gap": np.inf, "fits": [{"primal": np.float64("nan"), "rows": np.int64(3)}], "status": None, "C": 0.5})
+    text = capsys.readouterr().out
+    assert json.loads(text) == {"gap": None, "fits": [{"primal": None, "rows": 3}], "status": None, "C": 0.5}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -25,11 +26,20 @@ def warn(text: str) -> None:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    print(json.dumps(value, default=_plain, ensure_ascii=False))
+    print(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    """What JSON has a word for; a number that is not finite is null."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def rows(pairs: list[tuple[str, str]]) -> str:

@@ -289,6 +289,63 @@ def test_auto_hands_wide_data_to_newton_where_descent_crawls(loss):
     assert result.status == "optimal" and result.solver == "dcd, newton"
 
 
+def text(n=3000, p=5000, seed=0):
+    """Rows of 30 words, frequent ones among them, of length 1, and signs that a plane explains but for some."""
+    rng = np.random.default_rng(seed)
+    words = (p * rng.random(30 * n) ** 4).astype(int)
+    X = sp.csr_array((np.ones(30 * n), (np.repeat(np.arange(n), 30), words)), shape=(n, p))
+    X = sp.csr_array(sp.diags_array(1 / np.sqrt(X.multiply(X).sum(axis=1))) @ X)
+    score = X @ rng.standard_normal(p)
+    return X, np.where(score + 0.1 * np.std(score) * rng.standard_normal(n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_an_easy_problem_takes_an_epoch_or_two(loss):
+    X, y = text()
+    problem = dg.Problem(X, y, loss, C=0.01)
+    result = dg.solve(problem, tol=1e-2)
+    assert result.status == "optimal" and result.epochs <= 2
+    slow, fast = (dg.solve(problem, "dcd", tol=1e-3, init=init) for init in ("zero", "sgd"))
+    assert fast.epochs < slow.epochs
+
+
+@pytest.mark.parametrize("loss", [entry.name for entry in dg.losses()])
+@pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
+def test_a_stochastic_first_pass_ends_at_the_same_optimum(loss, intercept):
+    problem = case(loss, intercept).problem()
+    begun = [dg.solve(problem, "dcd", tol=1e-6, init=init) for init in ("zero", "sgd")]
+    assert [r.status for r in begun] == ["optimal"] * 2
+    assert begun[0].certificate.primal == pytest.approx(begun[1].certificate.primal, rel=3e-6)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("init", ["zero", "sgd"])
+def test_stopping_by_projected_gradients_waits_for_one(loss, init):
+    problem = case(loss, "none").problem()
+    result = dg.solve(problem, "dcd", tol=1e-2, stopping="kkt", kkt_tolerance=1e-6, init=init)
+    assert result.status == "optimal" and result.epochs > 1
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
+def test_weights_next_to_nothing_in_a_stochastic_pass(loss, intercept):
+    given = case(loss, intercept)
+    given.weight = np.where(np.arange(ROWS) % 3 == 0, 1e-315, 1.0)
+    result = dg.solve(given.problem(), "dcd", tol=1e-6, init="sgd")
+    assert result.status == "optimal" and np.isfinite(result.coef).all()
+
+
+def test_a_few_long_rows_that_no_sample_sees():
+    """They hold most of the gap, and stand where the samples of the first epochs do not look."""
+    X, y = text(32_000, 2000)
+    scale = np.ones(X.shape[0])
+    scale[[32 * 40 + 20, 32 * 300 + 21, 32 * 700 + 22]] = 3000.0
+    problem = dg.Problem(sp.csr_array(sp.diags_array(scale) @ X), y, "squared_hinge", C=0.01)
+    plain, begun = (dg.solve(problem, "dcd", tol=1e-3, init=init) for init in ("zero", "sgd"))
+    assert plain.status == begun.status == "optimal"
+    assert begun.epochs <= plain.epochs + 2
+
+
 @pytest.mark.parametrize("weights", [None, [1.0, 0.0, 2.0, 1.0]])
 @pytest.mark.parametrize("loss", [entry.name for entry in dg.losses()])
 def test_an_intercept_that_fits_every_row_is_the_answer(loss, weights):

@@ -28,6 +28,7 @@ Blas load_all() {
   load(blas, "sgemm", b.sgemm);
   load(blas, "dsyrk", b.dsyrk);
   load(blas, "dtrsm", b.dtrsm);
+  load(blas, "dtrsv", b.dtrsv);
   load(blas, "dsymv", b.dsymv);
   load(lapack, "dpotrf", b.dpotrf);
   load(lapack, "dpotrs", b.dpotrs);

@@ -16,11 +16,16 @@ DescentOptions::Order order_from(const std::string& name) {
   return name == "cyclic" ? Order::cyclic : name == "random" ? Order::random : Order::permuted;
 }
 
+DescentOptions::Begin begin_from(const std::string& name) {
+  return name == "sgd" ? DescentOptions::Begin::sgd : DescentOptions::Begin::zero;
+}
+
 nb::dict run_dcd(const BoundProblem& problem, BoundControl& control, const std::optional<InVector>& beta, double b,
-                 const std::string& order, bool shrinking, const std::string& stopping, double kkt_tolerance,
-                 double patience, std::uint64_t seed) {
+                 const std::string& order, const std::string& begin, bool shrinking, const std::string& stopping,
+                 double kkt_tolerance, double patience, std::uint64_t seed) {
   DcdOptions options;
   options.order = order_from(order);
+  options.begin = begin_from(begin);
   options.stopping = stopping == "kkt" ? DcdOptions::Stopping::kkt : DcdOptions::Stopping::gap;
   options.shrinking = shrinking;
   options.seed = seed;
@@ -36,7 +41,7 @@ nb::dict run_sdca(const BoundProblem& problem, BoundControl& control, const std:
   using Output = DescentOptions::Output;
   SdcaOptions options;
   options.order = order_from(order);
-  options.begin = begin == "sgd" ? DescentOptions::Begin::sgd : DescentOptions::Begin::given;
+  options.begin = begin_from(begin);
   options.output = output == "average" ? Output::average : output == "random" ? Output::random : Output::last;
   options.seed = seed;
   Answer answer = start_from(beta, std::nullopt, 0.0);
@@ -63,7 +68,8 @@ nb::dict run_newton(const BoundProblem& problem, BoundControl& control, const st
 
 void bind_solvers(nb::module_& m) {
   m.def("dcd", &run_dcd, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("b"), nb::arg("order"),
-        nb::arg("shrinking"), nb::arg("stopping"), nb::arg("kkt_tolerance"), nb::arg("patience"), nb::arg("seed"));
+        nb::arg("begin"), nb::arg("shrinking"), nb::arg("stopping"), nb::arg("kkt_tolerance"), nb::arg("patience"),
+        nb::arg("seed"));
   m.def("newton", &run_newton, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("w").none(),
         nb::arg("b"), nb::arg("memory"), nb::arg("q"), nb::arg("shrink"), nb::arg("inner"), nb::arg("sampling"));
   m.def(

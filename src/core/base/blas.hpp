@@ -15,6 +15,8 @@ struct Blas {
                         const double* a, const int* lda, const double* beta, double* c, const int* ldc);
   using Trsm = void (*)(const char* side, const char* uplo, const char* trans, const char* diag, const int* m,
                         const int* n, const double* alpha, const double* a, const int* lda, double* b, const int* ldb);
+  using Trsv = void (*)(const char* uplo, const char* trans, const char* diag, const int* n, const double* a,
+                        const int* lda, double* x, const int* incx);
   using Symv = void (*)(const char* uplo, const int* n, const double* alpha, const double* a, const int* lda,
                         const double* x, const int* incx, const double* beta, double* y, const int* incy);
   using Potrf = void (*)(const char* uplo, const int* n, double* a, const int* lda, int* info);
@@ -27,6 +29,7 @@ struct Blas {
   GemmSingle sgemm = nullptr;
   Syrk dsyrk = nullptr;
   Trsm dtrsm = nullptr;
+  Trsv dtrsv = nullptr;
   Symv dsymv = nullptr;
   Potrf dpotrf = nullptr;
   Potrs dpotrs = nullptr;

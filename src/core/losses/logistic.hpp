@@ -20,12 +20,13 @@ struct Logistic {
 
   double value(double y, double z) const {
     const double m = y * z;
-    return (m > 0 ? 0.0 : -m) + std::log1p(std::exp(-std::abs(m)));
+    return (m > 0 ? 0.0 : -m) + log_one_plus(std::exp(-std::abs(m)));
   }
   double dual(double y, double c, double beta) const {
     const double a = y * beta, rest = c - a, small = std::min(a, rest), big = std::max(a, rest);
     if (c <= 0 || small <= 0) return 0;
-    return -small * std::log(small / c) - big * std::log1p(-small / c);  // log(big / c) would be right to c·1e-16 only
+    return -small * std::log(small / c) -
+           big * log_one_plus(-small / c);  // log(big / c) would be right to c·1e-16 only
   }
   Interval box(double y, double c) const { return margin_box(y, c); }
   Step prox(double y, double c, double beta, double z, double q) const {
@@ -50,6 +51,12 @@ struct Logistic {
   }
 
  private:
+  /// log(1 + x) for −½ ≤ x ≤ 1: the logarithm of the rounded sum, and what rounding took from it. (Twice as fast as
+  /// log1p.)
+  static double log_one_plus(double x) {
+    const double sum = 1 + x;
+    return std::log(sum) + (x - (sum - 1)) / sum;
+  }
   struct Odds {
     double a, rest;  // σ(u) and 1 − σ(u), both to full relative accuracy
   };

@@ -21,8 +21,8 @@ struct SquaredHinge {
   Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};
     if (q == 0) {  // Newton's step, without divisions
-      const double m = 1 - y * z;
-      return {m > 0 ? 2 * c * y * m : 0.0, m > 0 ? 2 * c : 0.0};
+      const double m = std::max(0.0, 1 - y * z);
+      return {2 * c * y * m, m > 0 ? 2 * c : 0.0};
     }
     return bounded_step(beta, y - z - beta / (2 * c), q + 1 / (2 * c), box(y, c));
   }

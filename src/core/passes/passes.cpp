@@ -72,15 +72,43 @@ void pack(const Rows& rows, const GramTask& task, Index begin, Index end, double
   }
 }
 
+/// Rows enough that a d × d matrix of their own is little work beside their products: for sparse ones those are
+/// counted.
+template <class Rows>
+Index rows_for_matrix(const Rows& rows, RowList list, Index d) {
+  if constexpr (!is_sparse<Rows>) return 2 * d;
+  double products = 0;
+  for (const auto i : list)
+    products += 0.5 * static_cast<double>(rows.entries(i)) * static_cast<double>(rows.entries(i));
+  const double needed = 4.0 * static_cast<double>(d) * static_cast<double>(d);
+  return static_cast<Index>(static_cast<double>(list.size()) * std::min(1.0, needed / std::max(products, 1.0)));
+}
+
 /// h += the sum over places [begin, end) of the list, columns [low, high) only. Columns rise within a row.
 template <class Rows>
 void gram_sparse(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h) {
   const Index d = task.d;
+  const bool whole = low == 0 && high == d;
   for (Index k = begin; k < end; ++k) {
     const double s = task.sign * task.at(k);
     if (k + 4 < end) rows.prefetch(task.list[k + 4]);
     rows.view(task.list[k], [&](const auto& row) {
-      for (Index a = 0; a < row.size; ++a) {
+      Index a = 0;
+      // four columns together, with a few entries below the diagonal that nobody reads: short loops cost more by their
+      // ends than by their work
+      for (; whole && a + 4 <= row.size; a += 4) {
+        double x[4], *target[4];
+        for (Index c = 0; c < 4; ++c) {
+          x[c] = s * row.value(a + c);
+          target[c] = h + row.column(a + c) * d;
+        }
+        for (Index b = 0; b < a + 4; ++b) {
+          const Index column = row.column(b);
+          const double value = row.value(b);
+          for (Index c = 0; c < 4; ++c) target[c][column] += x[c] * value;
+        }
+      }
+      for (; a < row.size; ++a) {
         const Index column = row.column(a);
         if (column < low || column >= high) continue;
         const double x = s * row.value(a);
@@ -300,7 +328,7 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
             gram_block(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_, blas_);
           });
         }
-        const Blocks blocks(size, std::max<Index>({512, 2 * d, (size + 15) / 16}));
+        const Blocks blocks(size, std::max<Index>({512, (size + 15) / 16, rows_for_matrix(rows, list, d)}));
         if (blocks.count == 1)
           return team_.try_each(1, [&](Index) { gram_block(rows, task, 0, size, 0, d, h.data(), team_, blas_); });
         std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order

@@ -36,8 +36,8 @@ class Passes {
   bool combination(ConstVector beta, Vector v);
   bool combination(RowList list, ConstVector beta, Vector v);
 
-  /// H += sign Σ weight[k] x̃x̃ᵀ over the list, x̃ = (x, 1) where `ones`; upper triangle of a column-major d × d matrix.
-  /// No weights: all one.
+  /// H += sign Σ weight[k] x̃x̃ᵀ over the list, x̃ = (x, 1) where `ones`; upper triangle of a column-major d × d matrix,
+  /// below it anything. No weights: all one.
   bool gram(RowList list, ConstVector weight, double sign, bool ones, Vector h);
   /// u = X̃ᵀ diag(d) X̃s over the list, x̃ = (x, 1), s and u of p + 1 entries, d indexed by row
   bool product(RowList list, ConstVector d, ConstVector s, Vector u);

@@ -18,7 +18,14 @@ PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index
 /// Are all of these the same number?
 template <class T>
 bool all_equal(const T* values, Index count) {
-  for (Index k = 1; k < count; ++k)
+  constexpr Index many = 64;  // compared without a branch: wide instructions
+  Index k = 0;
+  for (; k + many <= count; k += many) {
+    int others = 0;
+    for (Index j = k; j < k + many; ++j) others |= !(values[j] == values[0]);
+    if (others) return false;
+  }
+  for (; k < count; ++k)
     if (!(values[k] == values[0])) return false;
   return count > 0;
 }

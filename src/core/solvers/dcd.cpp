@@ -11,6 +11,9 @@
 // - The primal point is the average of the epochs' w with weights rising as k³, or the last w, whichever is better on a
 //   sample of rows: 3 to 20 times closer to the optimum for kinked losses, and as certifiable.
 // - Shrinking serves every loss through `slack`, and is bolder than LIBLINEAR's, since the judge sees what it hides.
+// - The first epoch may be SDCA's modified stochastic gradient steps (Shalev-Shwartz, Zhang, JMLR 2013; see sdca.cpp):
+//   where C is small that is most of the way. After it, and after other long passes, a sample of rows is looked at
+//   again, since terms taken before their rows' steps tell what the gap was when the pass began.
 // - "Permuted" permutes runs of eight neighbouring rows: the same number of epochs (text, a9a, ijcnn1), each a third to
 //   a half shorter, because the processor's prefetcher can follow.
 // - A free intercept is a method of multipliers on Σβ = 0 (Hestenes, Powell 1969): the implied column is put around the

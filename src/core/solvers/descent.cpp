@@ -2,8 +2,9 @@
 //
 //   for i in the chosen order:  z ← xᵢᵀw + b,   B ← step(βᵢ, z, ‖xᵢ‖² + s²),   w ← w + (B − βᵢ)xᵢ,   βᵢ ← B
 //
-// Each visit adds its row's Fenchel–Young term, which is that row's share of the gap; when the sum says that the judge
-// will agree, the judge is asked.
+// Each visit adds its row's Fenchel–Young term, which is that row's share of the gap, and after a long pass a sample of
+// rows is looked at once more; when they say that the judge will agree, the judge is asked. The first epoch may be one
+// of stochastic gradient steps.
 #include "solvers/descent.hpp"
 
 #include <algorithm>
@@ -35,8 +36,9 @@ class Descent {
 
   void run(Answer& answer) {
     start(answer);
+    bool fresh = options_.begin == DescentOptions::Begin::sgd && answer.beta.empty();
     while (!control_.over(epochs_)) {
-      const Pass pass = epoch();
+      const Pass pass = std::exchange(fresh, false) ? stochastic_epoch() : epoch();
       if (control_.stopped()) break;
       multiplier_ += free_ * total_;
       ++iterations_;
@@ -56,7 +58,8 @@ class Descent {
     double loss = 0;                  // Σ cℓ
     double growing = 0, falling = 0;  // largest projected gradient of rows whose |β| wants to grow, to fall
     Index visits = 0, changes = 0, work = 0;
-    bool whole = true;  // no row was shrunk when it began
+    bool whole = true;     // no row was shrunk when it began
+    bool sampled = false;  // gap and loss are those of its end, from a sample of rows
 
     double violation() const { return std::max(growing, falling); }
   };
@@ -64,18 +67,20 @@ class Descent {
   /// processor's own prefetcher has something to follow.
   static constexpr Index length = 8;
   static constexpr double span = 0.5;                // epochs between two notes of the gap
+  static constexpr double much = 40;                 // so much smaller may a gap be after an epoch
+  static constexpr double far_off = 3;               // so much larger than a sample's it may not be
   static constexpr std::uint32_t gone = 0xffffffff;  // in order_: shrunk during this epoch
 
   void start(const Answer& answer) {
     const Index n = problem_.n();
-    const bool free = problem_.intercept == Intercept::free, given = options_.begin == DescentOptions::Begin::given;
+    const bool free = problem_.intercept == Intercept::free;
     double squares = 0;
     for (Index i = 0; i < n; ++i) {
       const double beta = answer.beta.empty() ? 0.0 : answer.beta[i], c = problem_.cost(i), y = problem_.y[i];
       double q = -1;
-      if (free || !given) squares += q = squared_norm(rows_, i);  // otherwise at the first visit, when the row is read
+      if (free) squares += q = squared_norm(rows_, i);  // otherwise at the first visit, when the row is read
       cells_[i] = {loss_.box(y, c).clip(beta), q, y, c};
-      if (given) move(i, cells_[i].beta);
+      move(i, cells_[i].beta);
       if (control_.tick(q < 0 && beta == 0 ? 1 : rows_.entries(i))) return;
     }
     if (free) {
@@ -87,7 +92,6 @@ class Descent {
       if (cell.q >= 0) cell.q += scale2_;
     open();
     if (options_.output > DescentOptions::Output::last) average_beta_.resize(n);
-    if (options_.begin == DescentOptions::Begin::sgd) stochastic_start();
   }
 
   /// Every row takes part.
@@ -96,6 +100,10 @@ class Descent {
     std::iota(order_.begin(), order_.end(), 0u);
     runs_.resize(static_cast<std::size_t>((active_ + length - 1) / length));
     std::iota(runs_.begin(), runs_.end(), 0u);
+  }
+
+  void measure(Cell& cell, Index i) const {
+    if (cell.q < 0) cell.q = squared_norm(rows_, i) + scale2_;
   }
 
   /// w ← w + change·xᵢ, and Σβ with it.
@@ -107,22 +115,30 @@ class Descent {
 
   /// One pass of modified stochastic gradient steps: row t is placed as if the t rows so far, their costs raised to the
   /// whole's, were the problem; its w is then scale·Σβx, and the scale is 1 when all are in.
-  void stochastic_start() {
-    random_.shuffle(std::span(order_));
+  Pass stochastic_epoch() {
+    Pass pass;
     double all = 0, seen = 0;
     for (const Cell& cell : cells_) all += cell.c;
-    for (const std::uint32_t i : order_) {
-      if (control_.tick(rows_.entries(i))) break;
+    if (options_.order != DescentOptions::Order::cyclic) random_.shuffle(std::span(runs_));
+    each_run(pass, [&](Index at) {
+      const std::uint32_t i = order_[at];
       Cell& cell = cells_[i];
-      cell.beta = 0;
-      if (cell.c <= 0) continue;
-      const double z = seen > 0 ? (rows_.dot(i, w_.data()) + intercept()) * (all / seen) : 0.0;
+      if (cell.c <= 1e-100 * all) return;  // the next epoch places it
+      measure(cell, i);
+      pass.work += rows_.entries(i) + 1;
+      const double z = multiplier_ + (seen > 0 ? (rows_.dot(i, w_.data()) + scale2_ * total_) * (all / seen) : 0.0);
       seen += cell.c;
-      cell.beta = loss_.prox(cell.y, cell.c, 0.0, z, cell.q * (all / seen)).beta;
+      cell.beta = descent_step(loss_, cell.y, cell.c, 0.0, z, cell.q * (all / seen));
       move(i, cell.beta);
-    }
-    open();
+    });
     epochs_ += 1;
+    pass.visits = pass.changes = problem_.n();
+    pass.sampled = true;
+    if (control_.tick(pass.work)) return pass;
+    const Sampled sum = sampled(w_, intercept());
+    pass.gap = sum.gap;
+    pass.loss = sum.loss;
+    return pass;
   }
 
   double intercept() const { return multiplier_ + scale2_ * total_; }
@@ -135,15 +151,7 @@ class Descent {
       for (Index k = 0; k < active_ && !rest(pass, k); ++k)
         visit(random_.below(static_cast<std::uint32_t>(active_)), pass);
     } else {
-      for (std::size_t r = 0; r < runs_.size() && !rest(pass, 0); ++r) {
-        const Index first = runs_[r] * length, last = std::min(first + length, active_);
-        const Index ahead = r + 1 < runs_.size() ? runs_[r + 1] * length : first, limit = active_ - 1;
-        if (r + 2 < runs_.size()) fetch_places(runs_[r + 2] * length);
-        for (Index at = first; at < last; ++at) {
-          rows_.prefetch(order_[std::min(ahead + at - first, limit)]);
-          visit(at, pass);
-        }
-      }
+      each_run(pass, [&](Index at) { visit(at, pass); });
     }
     control_.tick(pass.work);
     compact();
@@ -153,6 +161,20 @@ class Descent {
     growing_ = threshold(pass.growing, pass.falling);
     falling_ = threshold(pass.falling, pass.growing);
     return pass;
+  }
+
+  /// f(place) for all places, run by run.
+  template <class F>
+  void each_run(Pass& pass, F f) {
+    for (std::size_t r = 0; r < runs_.size() && !rest(pass, 0); ++r) {
+      const Index first = runs_[r] * length, last = std::min(first + length, active_);
+      const Index ahead = r + 1 < runs_.size() ? runs_[r + 1] * length : first, limit = active_ - 1;
+      if (r + 2 < runs_.size()) fetch_places(runs_[r + 2] * length);
+      for (Index at = first; at < last; ++at) {
+        rows_.prefetch(order_[std::min(ahead + at - first, limit)]);
+        f(at);
+      }
+    }
   }
 
   /// What holds a row firmly enough to leave it out. LIBLINEAR takes the largest pull; most rows are pulled far less
@@ -176,7 +198,7 @@ class Descent {
     const std::uint32_t i = order_[at];
     if (i == gone) return;
     Cell& cell = cells_[i];
-    if (cell.q < 0) cell.q = squared_norm(rows_, i) + scale2_;
+    measure(cell, i);
     const double z = rows_.dot(i, w_.data()) + intercept();
     pass.work += rows_.entries(i) + 1;
     const double slack = watching_ ? loss_.slack(cell.y, cell.c, cell.beta, z) : 0.0;
@@ -225,9 +247,19 @@ class Descent {
   /// Is the judge to be asked now, and what does he say? True: leave.
   bool decide(const Pass& pass, Answer& answer) {
     if (pass.whole || size_ == 0) size_ = 0.5 * squared(w_) + pass.loss;
-    const double estimate = pass.gap / std::max(size_, 1e-300), predicted = estimate * ratio_;
+    const double estimate = pass.gap / std::max(size_, 1e-300);
+    // The terms were taken before their rows' steps: after a long pass a few rows tell better where it ended. Where few
+    // rows hold most of the gap they do not: the next pass then starts from more than they said.
+    if (estimate > far_off * seen_) trusted_ = false;
+    seen_ = pass.sampled ? estimate : infinity;
+    if (trusted_ && !pass.sampled && estimate * ratio_ < much * control_.tol && 4 * pass.visits > problem_.n()) {
+      const Sampled sum = sampled(w_, intercept());
+      seen_ = sum.gap / std::max(0.5 * squared(w_) + sum.loss, 1e-300);
+    }
+    const double predicted = seen_ < infinity ? seen_ * doubt_ : estimate * ratio_;
     bool due = predicted <= control_.tol || iterations_ >= 2 * last_asked_ + 20;
-    if (options_.stopping == DescentOptions::Stopping::kkt) due = pass.violation() <= options_.kkt_tolerance;
+    if (options_.stopping == DescentOptions::Stopping::kkt)
+      due = !pass.sampled && pass.violation() <= options_.kkt_tolerance;
     // an epoch drawn with replacement misses a row with probability 1/e: only many idle ones say that nothing moves
     idle_ = pass.changes == 0 ? idle_ + 1 : 0;
     const bool stuck = idle_ >= (options_.order == DescentOptions::Order::random ? 30 : 1);
@@ -245,8 +277,11 @@ class Descent {
     last_asked_ = iterations_;
     const Certificate& certificate = control_.certificate();
     size_ = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
-    if (estimate > 0 && std::isfinite(certificate.relative_gap))
-      ratio_ = std::clamp(1.05 * certificate.relative_gap / estimate, 0.02, 20.0);
+    if (std::isfinite(certificate.relative_gap)) {
+      if (certificate.relative_gap > far_off * seen_) trusted_ = false;
+      if (seen_ > 0 && seen_ < infinity) doubt_ = std::clamp(1.05 * certificate.relative_gap / seen_, 1.1, far_off);
+      if (!pass.sampled && estimate > 0) ratio_ = std::clamp(1.05 * certificate.relative_gap / estimate, 0.02, 20.0);
+    }
     misled_ = estimate * ratio_ <= control_.tol ? misled_ + 1 : 0;
     const bool whole = pass.whole && active_ == problem_.n();
     open();  // the judge saw what the shrunk rows hide
@@ -272,7 +307,7 @@ class Descent {
     if (pass.gap > 0 && epochs_ >= static_cast<double>(logs_.size()) * span)
       logs_.push_back(logs_.back() + std::log(pass.gap));
     const std::size_t last = logs_.size() - 1, quarter = last / 4;
-    if (quarter < 2 || epochs_ < 0.05 * options_.patience) return false;
+    if (quarter < 2 || epochs_ < least_epochs()) return false;
     const auto mean = [&](std::size_t end) {
       return (logs_[end] - logs_[end - quarter]) / static_cast<double>(quarter);
     };
@@ -281,12 +316,15 @@ class Descent {
     return std::log(gap / (control_.tol * size)) / std::max(rate, 1e-6) > options_.patience;
   }
 
+  /// A twentieth of the patience, and where Newton is dear a dozen: a better start is then worth them (ADR 7).
+  double least_epochs() const { return std::max(0.05 * options_.patience, std::min(0.12 * options_.patience, 12.0)); }
+
   /// The point to show, as the options ask.
   void fill(Answer& answer) {
     using Output = DescentOptions::Output;
     bool averaged = options_.output != Output::last && iterations_ > 0;
     if (options_.output == Output::better)
-      averaged = iterations_ > 1 && sampled(average_, average_b_) < sampled(w_, intercept());
+      averaged = iterations_ > 1 && sampled_primal(average_, average_b_) < sampled_primal(w_, intercept());
     if (averaged && !average_beta_.empty()) {
       answer.beta = average_beta_;
     } else {
@@ -300,16 +338,28 @@ class Descent {
     answer.iterations = iterations_;
   }
 
-  /// P(w, b) on a sample of rows, the same one for every question of an epoch.
-  double sampled(const std::vector<double>& w, double b) const {
-    const Index n = problem_.n(), step = std::max<Index>(1, std::min<Index>(32, n / 1000));
-    double sum = 0;
+  struct Sampled {
+    double loss = 0, gap = 0;  // Σ cℓ and Σ Fenchel–Young terms with the present β
+  };
+  /// Sums over all rows, from one in 32 of them, or where that is less from a thousand.
+  Sampled sampled(const std::vector<double>& w, double b) {
+    const Index n = problem_.n(), step = std::clamp<Index>(n / 1000, 1, 32);
+    Sampled sum;
     Index count = 0;
-    for (Index i = iterations_ % step; i < n; i += step, ++count)
-      sum += cells_[i].c * loss_.value(cells_[i].y, rows_.dot(i, w.data()) + b);
+    for (Index i = iterations_ % step; i < n; i += step, ++count) {
+      if (control_.tick(rows_.entries(i))) break;
+      const Cell& cell = cells_[i];
+      const double z = rows_.dot(i, w.data()) + b, value = cell.c * loss_.value(cell.y, z);
+      sum.loss += value;
+      sum.gap += value - loss_.dual(cell.y, cell.c, cell.beta) + cell.beta * z;
+    }
+    const double share = static_cast<double>(n) / static_cast<double>(std::max<Index>(count, 1));
+    return {sum.loss * share, sum.gap * share};
+  }
+  /// P(w, b) by that sample.
+  double sampled_primal(const std::vector<double>& w, double b) {
     const double regularized = problem_.scale2() > 0 ? 0.5 * b * b / problem_.scale2() : 0.0;
-    return 0.5 * squared(w) + regularized +
-           sum * static_cast<double>(n) / static_cast<double>(std::max<Index>(count, 1));
+    return 0.5 * squared(w) + regularized + sampled(w, b).loss;
   }
 
   static double squared(const std::vector<double>& w) {
@@ -338,6 +388,8 @@ class Descent {
   double growing_ = infinity, falling_ = infinity;  // of the epoch before
   double size_ = 0;                                 // of the objective, to make gaps relative
   double ratio_ = Loss::kinked ? 1.5 : 0.3;         // judged gap / summed Fenchel–Young terms
+  double seen_ = infinity, doubt_ = 1.5;            // the gap of a sample of rows; judged gap / that
+  bool trusted_ = true;                             // is the sample worth asking?
   double epochs_ = 0, shown_ = 0;
   std::vector<double> logs_{0.0};  // sums of log gap, one more every `span`
   Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0, misled_ = 0;

@@ -13,8 +13,8 @@ struct DescentOptions {
   const char* name = "dcd";  // who asks, for the trace
   enum class Order { cyclic, permuted, random } order = Order::permuted;
   enum class Stopping { gap, kkt } stopping = Stopping::gap;
-  /// Where to begin: at the β given (none: zero), or after one pass of modified stochastic gradient steps.
-  enum class Begin { given, sgd } begin = Begin::given;
+  /// How to begin where no β is given: at zero, or with an epoch of modified stochastic gradient steps.
+  enum class Begin { zero, sgd } begin = Begin::zero;
   /// What to hand out. `better`: the last β with the better of the averaged and the last w. The others are one moment
   /// for w and β alike: the last, the average with weights rising as k³, or one drawn with those weights.
   enum class Output { better, last, average, random } output = Output::better;

@@ -9,7 +9,7 @@
 //
 // Where there are many more rows than columns it starts on one row in 4ᵏ (their costs times 4ᵏ) and works its way down
 // to all rows, each level only as exactly as its sample can be. And the dual point that certifies is on the tangent of
-// the step, not at its end: see try_tangent.
+// the step, not at its end (see try_tangent); where it proves enough, Xᵀβ at the end of the step is not formed.
 //
 // What the easy version gets wrong: the line search must never pass the minimum along the ray; q must start no smaller
 // than the mean squared row, or a huge C never gets off the first kink; q must not shrink twice without a step between.
@@ -64,6 +64,7 @@ class Newton {
         rows_(problem, loss, control.team),
         grad_(p_ + (ones_ ? 1 : 0)),
         move_(grad_.size()),
+        target_(control.tol),
         polish_(control.tol <= 1e-12),
         tangents_(Loss::smooth && !polish_) {}
 
@@ -91,9 +92,14 @@ class Newton {
     best_beta_ = rows_.center;
   }
 
-  /// A level on a sample: until its gap is within `goal`, without the judge.
+  /// A level on a sample: until its gap is within `goal`, or where steps bring little more than `goal`, without the
+  /// judge. (A smooth loss is near its end there; at a large C its dual is not, and what the last steps find is
+  /// chance.)
   Level sample(double goal) {
-    advance([&] { return gap_ <= goal || idle_ > 10 || steps_ > 60; }, [](bool asked) { return asked; });
+    target_ = goal;
+    sampling_ = true;
+    const auto near = [&] { return Loss::smooth && rows_.q == 0 && gain_ <= 4 * goal; };
+    advance([&] { return gap_ <= goal || near() || idle_ > 10 || steps_ > 60; }, [](bool asked) { return asked; });
     return {best_w_, best_b_, rows_.q};
   }
 
@@ -120,6 +126,10 @@ class Newton {
         continue;
       }
       if (leave(asks)) break;
+      if (ahead_) {  // the judge wants more than the tangent's point
+        going = settle(*std::exchange(ahead_, std::nullopt));
+        continue;
+      }
       going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
     }
   }
@@ -154,12 +164,15 @@ class Newton {
     if (!update_combination(changed)) return false;
     for (Index j = 0; j < p_; ++j) grad_[j] = w_[j] - v_[j];
     if (ones_) grad_[p_] = reg_b_ * b_ - rows_.sums.beta;
-    primal_ = 0.5 * squared(w_) + 0.5 * reg_b_ * b_ * b_ + rows_.sums.loss;
+    primal_ = objective();
     if (!rows_.focus.everyone()) primal_ += rows_.resting.dual - dot(resting_v_, w_) - rows_.resting.beta * b_;
     dual_ = -0.5 * squared(v_) - 0.5 * problem_.scale2() * rows_.sums.beta * rows_.sums.beta + rows_.sums.dual;
     if (free_) dual_ -= b_ * rows_.sums.beta;  // what putting Σβ back to zero will cost: the free rows' gradient is b
     return true;
   }
+
+  /// P of the watched rows at w, b and their scores.
+  double objective() const { return 0.5 * squared(w_) + 0.5 * reg_b_ * b_ * b_ + rows_.sums.loss; }
 
   bool update_combination(RowList changed) {
     const Index count = static_cast<Index>(changed.size());
@@ -204,11 +217,13 @@ class Newton {
   /// enough: its root is the error of w.
   bool due() const {
     if (polishing() && best_inner_ > 1e-24 * std::abs(primal_) && idle_ < 4) return false;
-    return gap_ * ratio_ <= control_.tol;
+    return gap_ * ratio_ <= target_;
   }
   bool polishing() const { return Loss::smooth && polish_ && rows_.q == 0; }
   /// Is there no way on?
-  bool tired() const { return idle_ > patience && (rows_.q == 0 || renewed_ >= 2); }
+  bool tired() const { return idle_ > patience && (rows_.q == 0 || renewed_ >= tries()); }
+  /// Where moves are those of conjugate gradients, a stuck point is more often chance than the end.
+  Index tries() const { return system_.wide() ? 6 : 2; }
 
   /// Asks the judge where our own numbers say that it is time. True: leave.
   bool decide(Answer& answer) {
@@ -280,7 +295,7 @@ class Newton {
   bool newton_step() {
     if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
-    const bool again = Loss::smooth && !polish_ && steady_ && system_.can_solve_again();
+    const bool again = Loss::smooth && (sampling_ || !corners) && !polish_ && steady_ && system_.can_solve_again();
     if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
       return false;
     if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
@@ -298,6 +313,21 @@ class Newton {
     ++steps_;
     ++idle_;
     moved_ = true;
+    if constexpr (Loss::smooth) {
+      const double before = std::exchange(primal_, objective());
+      gain_ = t >= 0.5 ? (before - primal_) / std::abs(primal_) : infinity;
+      if (exact && relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0) * ratio_ <= target_) {
+        ahead_ = t;  // the tangent's point proves enough: Xᵀβ of the new w may never be asked for
+        dual_ = -infinity;
+        steady_ = false;
+        return true;
+      }
+    }
+    return settle(t, met, again);
+  }
+
+  /// β and the gradient follow w, which has taken the step t.
+  bool settle(double t, bool met = false, bool again = false) {
     if (!combine(t)) return false;
     if (met) {
       rows_.z.swap(met_);
@@ -557,11 +587,14 @@ class Newton {
   std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest
   std::vector<double> met_;
   double resting_b_ = 0;
+  double gain_ = infinity;  // of the last step, relative to the primal
   double pace_ = 0, sway_ = 0, limit_ = 0;
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0;
-  bool moved_ = false, steady_ = false;
-  const bool polish_;  // w itself is wanted to the last digits: the gradient has to vanish, no short cuts
-  bool tangents_;      // for kinked losses rows that cross a kink spoil them
+  bool moved_ = false, steady_ = false, sampling_ = false;
+  double target_;                // the gap to reach
+  std::optional<double> ahead_;  // a step that w has taken and β has not
+  const bool polish_;            // w itself is wanted to the last digits: the gradient has to vanish, no short cuts
+  bool tangents_;                // for kinked losses rows that cross a kink spoil them
 };
 
 }  // namespace

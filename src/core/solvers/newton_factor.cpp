@@ -87,10 +87,15 @@ void Factor::back_solve(Index count, double* columns) const {
     for (Index k = 0; k < count; ++k)
       for (Index j = 0; j < size_; ++j) columns[j + k * size_] *= scale_[j];
   };
-  const int n = static_cast<int>(size_), m = static_cast<int>(count);
+  const int n = static_cast<int>(size_), m = static_cast<int>(count), inc = 1;
   int info = 0;
   scale();
-  blas_.dpotrs("U", &n, &m, factor_.data(), &n, columns, &n, &info);
+  if (count == 1) {  // reads the factor where it lies; LAPACK's way packs it first
+    blas_.dtrsv("U", "T", "N", &n, factor_.data(), &n, columns, &inc);
+    blas_.dtrsv("U", "N", "N", &n, factor_.data(), &n, columns, &inc);
+  } else {
+    blas_.dpotrs("U", &n, &m, factor_.data(), &n, columns, &n, &info);
+  }
   scale();
 }
 

@@ -65,10 +65,11 @@ bool NewtonSystem::solve_wide(ConstVector slope, ConstVector grad, Vector move, 
   const Index k = zone_size();
   exact_ = false;
   if (k > (aim == Aim::exactly ? few : 0) && k > hopeless_) {
-    std::vector<double> diagonal(d_);
-    if (!hessian_diagonal(slope, diagonal)) return false;
+    std::vector<double> inverse(d_);
+    if (!hessian_diagonal(slope, inverse)) return false;
+    for (double& entry : inverse) entry = 1 / entry;
     const auto divide = [&](ConstVector r, Vector s) {
-      for (Index j = 0; j < d_; ++j) s[j] = r[j] / diagonal[j];
+      for (Index j = 0; j < d_; ++j) s[j] = r[j] * inverse[j];
       return true;
     };
     const Outcome outcome =

@@ -12,18 +12,20 @@
 #pragma once
 
 #include <functional>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "passes/passes.hpp"
 #include "problem/problem.hpp"
+#include "simd/table.hpp"
 #include "solvers/control.hpp"
 #include "solvers/newton_factor.hpp"
 
 namespace dualgap {
 
-inline double dot(ConstVector a, ConstVector b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+inline double dot(ConstVector a, ConstVector b) {
+  return simd::active().dot_f64(a.data(), b.data(), static_cast<Index>(a.size()));
+}
 
 class NewtonSystem {
  public:

@@ -13,6 +13,8 @@
 // - T is not known beforehand, since the judged gap ends the fit: where the paper averages over, or draws from, the
 //   later half of the steps, the ends of epochs are weighted by k³ (15/16 of the weight is in the later half). The same
 //   weights serve w and α, so the average is a dual feasible pair (the set is convex).
+// - The start is the first epoch, in runs of eight neighbouring rows like the others, and its end counts in the
+// average.
 // - Rows of unequal cost: the start's λt becomes the share of the costs seen so far.
 // - Nothing is shrunk: the analysis draws from all rows.
 //

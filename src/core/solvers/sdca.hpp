@@ -6,7 +6,7 @@ namespace dualgap {
 
 struct SdcaOptions {
   DescentOptions::Order order = DescentOptions::Order::permuted;  // or random: with replacement
-  DescentOptions::Begin begin = DescentOptions::Begin::given;
+  DescentOptions::Begin begin = DescentOptions::Begin::zero;
   DescentOptions::Output output = DescentOptions::Output::last;
   std::uint64_t seed = 0;
 };

@@ -6,9 +6,9 @@ pays for a matrix over the columns (or, where they are too many, over rows of th
 
 1. Work is counted in entries touched, never in seconds, so the same problem always takes the same way.
 2. Where Newton's whole work is less than a few epochs of descent, Newton runs from the start, unless the problem is so
-   easy (C · mean ‖x‖² small) that descent will be done in those few epochs.
-3. Otherwise descent begins, with a patience: when its own forecast needs more epochs than Newton would cost, it stops
-   and hands (w, β) over.
+   easy (C · mean ‖x‖² small) that descent will be done in fewer.
+3. Otherwise descent begins, its first epoch one of stochastic steps where C · mean ‖x‖² is small. It has a patience:
+   when its own forecast needs more epochs than Newton would cost, it stops and hands (w, β) over.
 4. Where Newton stalls in floating point, descent goes on from nothing, and the better half of each point counts.
 5. Where an intercept without a penalty fits every row that counts by itself, that is the answer: P = 0 = D, which steps
    only come close to, and no gap is small relative to nothing.
@@ -33,8 +33,10 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 
 EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
 FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
-MANY_ROWS = 2200  # that a step is taken to factor at most where columns are too many for a matrix
-ENOUGH_EPOCHS = 22.0  # on an easy logistic problem descent is tried first where Newton costs more than this
+MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
+ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
+GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass
+GENTLE_MEASURED = 2.0  # the same for hinge and logistic, where it was measured to help longer
 WILD = 1e4  # ratio of column scales that is worth a word
 
 
@@ -78,14 +80,14 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     seed = {"seed": options["seed"]}
     plan, columns = forecast(problem, control.tol)
     _warn_of_scales(columns)
-    easy = plan.hardness <= EASY and control.tol >= 1e-5
-    if problem.loss == "logistic":  # its steps take exponentials
-        easy = easy and plan.patience > ENOUGH_EPOCHS
+    easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > ENOUGH_EPOCHS
     if plan.patience <= FEW_EPOCHS and not easy:
         answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
     else:
-        answer = DCD.run(problem, control, start, {**DCD.options, **seed, "patience": max(plan.patience, 10.0)})
+        gentle = plan.hardness <= (GENTLE_MEASURED if problem.loss in ("hinge", "logistic") else GENTLE)
+        descent = {"init": "sgd" if gentle else "zero", "patience": max(plan.patience, 10.0)}
+        answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
         why = f"dcd: newton would cost {plan.patience:.0f} epochs"
         if not control.stopped:
             first = answer

@@ -18,6 +18,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         beta=start.dual,
         b=start.intercept,
         order=one_of(options, "order", ("cyclic", "permuted", "random")),
+        begin=one_of(options, "init", ("zero", "sgd")),
         shrinking=bool(options["shrinking"]),
         stopping=one_of(options, "stopping", ("gap", "kkt")),
         kkt_tolerance=number_of(options, "kkt_tolerance"),
@@ -36,6 +37,7 @@ SOLVER = Solver(
     run=run,
     options={
         "order": "permuted",
+        "init": "zero",
         "shrinking": True,
         "stopping": "gap",
         "kkt_tolerance": 0.1,

@@ -16,7 +16,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         control,
         beta=start.dual,
         order=one_of(options, "order", ("permuted", "random")),
-        begin=one_of(options, "init", ("zero", "sgd")) if start.dual is None else "zero",
+        begin=one_of(options, "init", ("zero", "sgd")),
         output=one_of(options, "output", ("last", "average", "random")),
         seed=options["seed"],
     )

@@ -278,7 +278,7 @@ class Newton {
     strains_ += system_.strained();
     const bool strained = system_.strained() && (best_dual_ > 0 || strains_ > few_strains);
     if (!corners || (idle_ <= stuck && !strained) || renewed_ > 0) return false;
-    renew(rows_.first_q());
+    renew(0.04 * rows_.first_q());  // the point is known well by now: a wide smoothing would lead away from it
     return true;
   }
 

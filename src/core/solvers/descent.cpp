@@ -316,8 +316,9 @@ class Descent {
     return std::log(gap / (control_.tol * size)) / std::max(rate, 1e-6) > options_.patience;
   }
 
-  /// A twentieth of the patience, and where Newton is dear a dozen: a better start is then worth them (ADR 7).
-  double least_epochs() const { return std::max(0.05 * options_.patience, std::min(0.12 * options_.patience, 12.0)); }
+  /// A twentieth of the patience, and where Newton costs a hundred epochs a dozen: a better start is worth them (ADR
+  /// 7).
+  double least_epochs() const { return std::max(0.05 * options_.patience, options_.patience > 100 ? 12.0 : 0.0); }
 
   /// The point to show, as the options ask.
   void fill(Answer& answer) {

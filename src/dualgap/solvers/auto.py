@@ -33,6 +33,8 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 
 EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
 FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
+HOPELESS = 2e3  # C · mean ‖x‖² above which a few epochs of descent are no start for Newton either
+FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass
@@ -81,7 +83,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     plan, columns = forecast(problem, control.tol)
     _warn_of_scales(columns)
     easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > ENOUGH_EPOCHS
-    if plan.patience <= FEW_EPOCHS and not easy:
+    few = FEW_EPOCHS_HOPELESS if plan.hardness > HOPELESS else FEW_EPOCHS
+    if plan.patience <= few and not easy:
         answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
     else:

@@ -182,9 +182,8 @@ def _by_settings(fit: Any, measure: Any, limit: float) -> float:
 def summary(rows: list[dict[str, Any]]) -> list[str]:
     failed = [r for r in rows if not r["certified"]]
     slow = max(rows, key=lambda r: r["seconds"])
-    steps = max(
-        (r for r in rows if "newton" in r["solver"]), key=lambda r: r["steps"]
-    )  # descent's passes before it too
+    # Newton's, with descent's passes before them
+    steps = max((r for r in rows if "newton" in r["solver"]), key=lambda r: r["steps"])
     told = [r["best peer's distance"] for r in rows if "best peer's distance" in r]
     behind = sum(d > 1e-3 for d in told)
     lines = [

@@ -96,7 +96,7 @@ def plot(rows: list[dict[str, Any]], path: Any) -> None:
         ax.xaxis.set_minor_formatter(lambda x, _: "")
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(alpha=0.25)
-    axes[1].legend(frameon=False, loc="lower left", fontsize=9)
+    axes[1].legend(frameon=False, loc="center right", bbox_to_anchor=(1.0, 0.68), fontsize=9)
     figure.suptitle(f"{rows[0]['set']} as it comes, hinge, C = 1", x=0.01, ha="left", fontsize=11)
     figure.savefig(path, dpi=150)
     plt.close(figure)

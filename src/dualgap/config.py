@@ -39,9 +39,9 @@ def _idle_cores() -> int:
     except (OSError, ValueError, IndexError):
         return 1
     cores = os.cpu_count() or 1
-    return (
-        max(1, cores - running + 1) if available_threads() == cores else 1
-    )  # of other processes' cores it says nothing
+    if available_threads() != cores:  # of the cores that are not ours it says nothing
+        return 1
+    return max(1, cores - running + 1)
 
 
 def _cgroup_cores() -> int:

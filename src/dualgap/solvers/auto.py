@@ -66,9 +66,8 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     dense = problem.storage.startswith("dense")
     gram = n * (d * d / 24.0 if dense else 1.5 * pairs)  # wide instructions multiply a dense block many at a time
     full_grams = 2.0 if not loss.smooth else 3.0
-    wide = _core.newton_is_wide(
-        problem._core, NEWTON.options["memory"]
-    )  # then a step factors rows of its zone, or none
+    memory = NEWTON.options["memory"]
+    wide = _core.newton_is_wide(problem._core, memory)  # then a step factors rows of its zone, or none
     side = min(n, MANY_ROWS) if wide else min(d, n)
     newton = (0.0 if wide else full_grams * gram) + steps * (3.0 * n * entries + side**3 / 60.0)
     costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))

@@ -171,9 +171,10 @@ void bind_data(nb::module_& m) {
       .def_ro("storage", &Matrix::storage)
       .def_ro("increasing", &Matrix::increasing)
       .def("profile", &profile)
-      .def("all_finite", [](const Matrix& a) {
+      .def("all_finite", [](const Matrix& a, int threads) {
+        Team team(threads);
         const nb::gil_scoped_release release;
-        return all_finite(a.rows);
+        return all_finite(a.rows, team);
       });
   m.def("dense", &dense);
   m.def("csr", &csr);

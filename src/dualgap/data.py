@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dualgap import _core
+from dualgap.config import LARGE, available_threads
 from dualgap.errors import InvalidData
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +28,7 @@ def as_matrix(X: Any) -> _core.Matrix:
         raise InvalidData("Found array with 0 feature(s) while a minimum of 1 is required.")
     if matrix.rows >= 2**32:
         raise InvalidData(f"{matrix.rows} rows are more than the 2**32 that one fit takes.")
-    if not matrix.all_finite():
+    if not matrix.all_finite(available_threads() if matrix.entries >= LARGE else 1):
         raise InvalidData(f"Input X contains {_what_is_not_finite(X)}; replace or drop those rows first.")
     return matrix
 

@@ -158,8 +158,8 @@ def _judge(problem: Problem, control: Any, answer: Answer) -> None:
 
 
 def _judging(problem: Any, max_time: float | None) -> float:
-    """Seconds that the first judging will take: three times the look at the data took, or a guess from its size."""
-    guess = max(3e-9 * float(problem._matrix.entries), 3 * float(getattr(problem, "_looking", 0.0)))
+    """Seconds that the first judging will take: five times the look at the data took, or a guess from its size."""
+    guess = max(3e-9 * float(problem._matrix.entries), 5 * float(getattr(problem, "_looking", 0.0)))
     return guess if max_time is None else min(guess, 0.8 * float(max_time))
 
 

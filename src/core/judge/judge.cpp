@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/blocks.hpp"
 #include "base/sum.hpp"
-#include "passes/blocks.hpp"
 
 namespace dualgap {
 

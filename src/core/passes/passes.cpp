@@ -7,6 +7,7 @@ namespace dualgap {
 
 namespace {
 
+constexpr Index cached_entries = 8192;  // of rows that are read twice: they stay in a core's own cache between
 constexpr Index pack_rows = 192;  // rows copied together before a product: 192 × 500 columns stay in the second cache
 
 template <class Rows>
@@ -27,12 +28,12 @@ Blocks list_blocks(const Rows& rows, RowList list) {
   return Blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols(), Blocks::solver_share);
 }
 
-/// v = Σ over blocks of their parts, in order.
+/// v = Σ over blocks of what part(block, begin, end, sum) adds to its sum, in order.
 template <class F>
 bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part) {
   std::fill(v.begin(), v.end(), 0.0);
   const Index p = static_cast<Index>(v.size());
-  if (blocks.count == 1) return team.try_each(1, [&](Index) { part(0, blocks.n, v.data()); });
+  if (blocks.count == 1) return team.try_each(1, [&](Index) { part(0, 0, blocks.n, v.data()); });
   const Index wave = team.size() == 1 ? 1 : std::min<Index>(blocks.count, 4 * team.size());
   std::vector<double> parts(static_cast<std::size_t>(wave * p));
   for (Index first = 0; first < blocks.count; first += wave) {
@@ -40,7 +41,7 @@ bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part) {
     const bool done = team.try_each(count, [&](Index k) {
       double* mine = parts.data() + k * p;
       std::fill(mine, mine + p, 0.0);
-      part(blocks.begin(first + k), blocks.end(first + k), mine);
+      part(first + k, blocks.begin(first + k), blocks.end(first + k), mine);
     });
     if (!done) return false;
     for (Index k = 0; k < count; ++k)
@@ -262,9 +263,28 @@ bool Passes::combination(ConstVector beta, Vector v) {
   return std::visit(
       [&](const auto& rows) {
         const Blocks blocks(rows.rows(), rows.entries(), rows.cols(), Blocks::solver_share);
-        return ordered_sum(team_, blocks, v, [&](Index begin, Index end, double* part) {
+        return ordered_sum(team_, blocks, v, [&](Index, Index begin, Index end, double* part) {
           for (Index i = begin; i < end; ++i)
             if (beta[i] != 0) rows.add(i, beta[i], part);
+        });
+      },
+      rows_);
+}
+
+bool Passes::scores_and_combination(ConstVector w, double b, Vector z,
+                                    const std::function<void(Index, Index, Index)>& weigh, ConstVector beta, Vector v) {
+  return std::visit(
+      [&](const auto& rows) {
+        const Blocks blocks(rows.rows(), rows.entries(), rows.cols(), Blocks::solver_share);
+        const Index some = std::max<Index>(16, cached_entries * rows.rows() / std::max<Index>(rows.entries(), 1));
+        return ordered_sum(team_, blocks, v, [&](Index block, Index begin, Index end, double* part) {
+          for (Index first = begin; first < end; first += some) {
+            const Index last = std::min(first + some, end);
+            for (Index i = first; i < last; ++i) z[i] = rows.dot(i, w.data()) + b;
+            weigh(block, first, last);
+            for (Index i = first; i < last; ++i)
+              if (beta[i] != 0) rows.add(i, beta[i], part);
+          }
         });
       },
       rows_);
@@ -273,7 +293,7 @@ bool Passes::combination(ConstVector beta, Vector v) {
 bool Passes::combination(RowList list, ConstVector beta, Vector v) {
   return std::visit(
       [&](const auto& rows) {
-        return ordered_sum(team_, list_blocks(rows, list), v, [&](Index begin, Index end, double* part) {
+        return ordered_sum(team_, list_blocks(rows, list), v, [&](Index, Index begin, Index end, double* part) {
           for (Index k = begin; k < end; ++k) {
             if (k + 4 < end) rows.prefetch(list[k + 4]);
             rows.add(list[k], beta[list[k]], part);
@@ -286,7 +306,7 @@ bool Passes::combination(RowList list, ConstVector beta, Vector v) {
 bool Passes::product(RowList list, ConstVector d, ConstVector s, Vector u) {
   return std::visit(
       [&](const auto& rows) {
-        return ordered_sum(team_, list_blocks(rows, list), u, [&](Index begin, Index end, double* part) {
+        return ordered_sum(team_, list_blocks(rows, list), u, [&](Index, Index begin, Index end, double* part) {
           const Index p = rows.cols();
           for (Index k = begin; k < end; ++k) {
             if (k + 4 < end) rows.prefetch(list[k + 4]);
@@ -303,7 +323,7 @@ bool Passes::squares(RowList list, Index step, ConstVector d, Vector q) {
   return std::visit(
       [&](const auto& rows) {
         const RowList sampled = list.first(list.size() / static_cast<std::size_t>(step));
-        return ordered_sum(team_, list_blocks(rows, sampled), q, [&](Index begin, Index end, double* part) {
+        return ordered_sum(team_, list_blocks(rows, sampled), q, [&](Index, Index begin, Index end, double* part) {
           for (Index k = begin; k < end; ++k) {
             const Index i = list[k * step];
             const double c = d[i] * static_cast<double>(step);
@@ -332,7 +352,7 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
         if (blocks.count == 1)
           return team_.try_each(1, [&](Index) { gram_block(rows, task, 0, size, 0, d, h.data(), team_, blas_); });
         std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order
-        const bool done = ordered_sum(team_, blocks, sum, [&](Index begin, Index end, double* part) {
+        const bool done = ordered_sum(team_, blocks, sum, [&](Index, Index begin, Index end, double* part) {
           gram_block(rows, task, begin, end, 0, d, part, team_, blas_);
         });
         for (std::size_t k = 0; k < h.size(); ++k) h[k] += sum[k];

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "base/blas.hpp"
+#include "base/blocks.hpp"
 #include "base/team.hpp"
-#include "passes/blocks.hpp"
 #include "rows/rows.hpp"
 
 namespace dualgap {
@@ -35,6 +36,10 @@ class Passes {
   /// v = Xᵀβ over all rows, or over a list of them (β is still indexed by row); rows with β = 0 cost nothing
   bool combination(ConstVector beta, Vector v);
   bool combination(RowList list, ConstVector beta, Vector v);
+  /// Both in one read of the data: the scores of some rows, then weigh(block, begin, end) sets their β, then their part
+  /// of v. Of at most `Blocks::most` blocks; those of one come in order.
+  bool scores_and_combination(ConstVector w, double b, Vector z, const std::function<void(Index, Index, Index)>& weigh,
+                              ConstVector beta, Vector v);
 
   /// H += sign Σ weight[k] x̃x̃ᵀ over the list, x̃ = (x, 1) where `ones`; upper triangle of a column-major d × d matrix,
   /// below it anything. No weights: all one.

@@ -1,9 +1,11 @@
 #include "rows/check.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 
+#include "base/blocks.hpp"
 #include "base/errors.hpp"
 
 namespace dualgap {
@@ -23,21 +25,21 @@ bool finite_run(Index first, Index end, At at) {
   return sum == 0.0;
 }
 
+/// The same for the rows [begin, end).
 template <class T>
-bool finite_rows(const CsrRows<StoredValues<T>>& rows) {
-  const Index end = rows.rows() > 0 ? rows.pattern().end(rows.rows() - 1) : 0;
-  return finite_run(0, end, [&](Index k) { return rows.values().at(k); });
+bool finite_rows(const CsrRows<StoredValues<T>>& rows, Index begin, Index end) {
+  const Pattern& pattern = rows.pattern();
+  return begin == end ||
+         finite_run(pattern.start(begin), pattern.end(end - 1), [&](Index k) { return rows.values().at(k); });
 }
-bool finite_rows(const CsrRows<EqualValues>& rows) { return std::isfinite(rows.values().value); }
+bool finite_rows(const CsrRows<EqualValues>& rows, Index, Index) { return std::isfinite(rows.values().value); }
 
 template <class Rows>
-bool finite_rows(const Rows& rows) {
-  for (Index i = 0; i < rows.rows(); ++i) {
-    bool finite = true;
+bool finite_rows(const Rows& rows, Index begin, Index end) {
+  bool finite = true;
+  for (Index i = begin; i < end && finite; ++i)
     rows.view(i, [&](const auto& row) { finite = finite_run(0, row.size, [&](Index k) { return row.value(k); }); });
-    if (!finite) return false;
-  }
-  return true;
+  return finite;
 }
 
 /// Does every index exceed the one before? Without branches inside: nearly every row is in order.
@@ -72,8 +74,14 @@ bool is_tidy(const I* index, const Pattern& pattern, Index rows, Index cols) {
 
 }  // namespace
 
-bool all_finite(const AnyRows& rows) {
-  return std::visit([](const auto& r) { return finite_rows(r); }, rows);
+bool all_finite(const AnyRows& rows, Team& team) {
+  const Blocks blocks(count_rows(rows), count_rows(rows) / Blocks::most);
+  std::atomic<bool> finite = true;
+  team.for_each(blocks.count, [&](Index k) {
+    if (finite && !std::visit([&](const auto& r) { return finite_rows(r, blocks.begin(k), blocks.end(k)); }, rows))
+      finite = false;
+  });
+  return finite;
 }
 
 PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index entries) {

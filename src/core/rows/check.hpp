@@ -1,12 +1,13 @@
 // The one pass that looks at data before anyone trusts it.
 #pragma once
 
+#include "base/team.hpp"
 #include "rows/rows.hpp"
 
 namespace dualgap {
 
 /// Is every value finite?
-bool all_finite(const AnyRows& rows);
+bool all_finite(const AnyRows& rows, Team& team);
 
 struct PatternFacts {
   bool increasing;  // column numbers rise strictly within each row: no duplicates

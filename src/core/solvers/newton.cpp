@@ -33,6 +33,7 @@
 
 #include "solvers/newton_rows.hpp"
 #include "solvers/newton_system.hpp"
+#include "solvers/newton_thinned.hpp"
 
 namespace dualgap {
 
@@ -78,6 +79,7 @@ class Newton {
     best_beta_ = rows_.center;
     if (!Loss::smooth || (corners && system_.wide() && answer.w.empty()))
       rows_.q = options_.q > 0 ? options_.q : rows_.first_q();
+    open([](Index, Index) {});
   }
 
   /// From the level before. Its scores are off by about √(d/m) of their spread, m its rows: the zone is made as wide as
@@ -86,8 +88,14 @@ class Newton {
     prepare(level.w, level.b);
     if constexpr (!Loss::smooth) {
       const double doubt = std::sqrt(static_cast<double>(grad_.size()) / static_cast<double>(rows_before));
-      rows_.q = rows_.q_for_zone(level.q, std::min(doubt, 0.5));
-      for (Index i = 0; i < n_; ++i) rows_.center[i] = rows_.middle(i, rows_.q).beta;
+      const std::vector<std::uint32_t> some = rows_.some();
+      if (!score(some, w_, b_, rows_.z)) return;
+      rows_.q = rows_.q_for_zone(some, level.q, std::min(doubt, 0.5));
+      open([&](Index begin, Index end) {
+        for (Index i = begin; i < end; ++i) rows_.center[i] = rows_.middle(i, rows_.q).beta;
+      });
+    } else {
+      open([](Index, Index) {});
     }
     best_beta_ = rows_.center;
   }
@@ -117,7 +125,7 @@ class Newton {
   /// Steps until `leave` says so. Where the watched rows alone `ask` to leave, all are looked at first.
   template <class Ask, class Leave>
   void advance(Ask ask, Leave leave) {
-    bool going = evaluate(0.0) && combine(0.0);
+    bool going = opened_;
     while (going) {
       keep_best();
       const bool asks = ask();
@@ -140,10 +148,27 @@ class Newton {
     v_.assign(p_, 0.0);
     best_w_ = w_;
     best_b_ = b_;
-    if (b_ != 0 || squared(w_) > 0) {
-      passes_.scores(w_, b_, rows_.z);
-      epochs_ += 1;
+  }
+
+  /// The scores of the first point, β and what follows from them, in one read of the data; centre(begin, end) is called
+  /// once the scores of those rows are known. Where everything is zero there is nothing to score.
+  template <class F>
+  void open(F centre) {
+    if (b_ == 0 && squared(w_) == 0) {
+      centre(0, n_);
+      opened_ = evaluate(0.0) && combine(0.0);
+      return;
     }
+    std::vector<Sums> parts(Blocks::most);
+    const auto weigh = [&](Index block, Index begin, Index end) {
+      centre(begin, end);
+      parts[block].add(rows_.evaluate(begin, end, 0.0));
+    };
+    opened_ = passes_.scores_and_combination(w_, b_, rows_.z, weigh, rows_.beta, v_) && !control_.look();
+    epochs_ += 2;
+    rows_.add_up(parts);
+    rows_.combined = rows_.beta;
+    tally();
   }
 
   /// False: given up.
@@ -162,13 +187,18 @@ class Newton {
       return rows_.ray[i] != 0;
     });
     if (!update_combination(changed)) return false;
+    tally();
+    return true;
+  }
+
+  /// The gradient and both objectives, from β, Xᵀβ and the rows' sums.
+  void tally() {
     for (Index j = 0; j < p_; ++j) grad_[j] = w_[j] - v_[j];
     if (ones_) grad_[p_] = reg_b_ * b_ - rows_.sums.beta;
     primal_ = objective();
     if (!rows_.focus.everyone()) primal_ += rows_.resting.dual - dot(resting_v_, w_) - rows_.resting.beta * b_;
     dual_ = -0.5 * squared(v_) - 0.5 * problem_.scale2() * rows_.sums.beta * rows_.sums.beta + rows_.sums.dual;
     if (free_) dual_ -= b_ * rows_.sums.beta;  // what putting Σβ back to zero will cost: the free rows' gradient is b
-    return true;
   }
 
   /// P of the watched rows at w, b and their scores.
@@ -351,9 +381,14 @@ class Newton {
   bool scores(ConstVector w, double b, std::vector<double>& z) {
     epochs_ += static_cast<double>(rows_.focus.count()) / static_cast<double>(n_);
     if (rows_.focus.everyone()) return passes_.scores(w, b, z);
-    std::vector<double> watched(rows_.focus.rows().size());
-    if (!passes_.scores(rows_.focus.rows(), w, b, watched)) return false;
-    for (std::size_t k = 0; k < watched.size(); ++k) z[rows_.focus.rows()[k]] = watched[k];
+    return score(rows_.focus.rows(), w, b, z);
+  }
+
+  /// The same for the rows of a list.
+  bool score(RowList list, ConstVector w, double b, std::vector<double>& z) {
+    std::vector<double> scores(list.size());
+    if (!passes_.scores(list, w, b, scores)) return false;
+    for (std::size_t k = 0; k < list.size(); ++k) z[list[k]] = scores[k];
     return true;
   }
 
@@ -591,35 +626,11 @@ class Newton {
   double pace_ = 0, sway_ = 0, limit_ = 0;
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
+  bool opened_ = false;          // the first point is known
   double target_;                // the gap to reach
   std::optional<double> ahead_;  // a step that w has taken and β has not
   const bool polish_;            // w itself is wanted to the last digits: the gradient has to vanish, no short cuts
   bool tangents_;                // for kinked losses rows that cross a kink spoil them
-};
-
-}  // namespace
-
-namespace {
-
-/// The problem on a sample of the rows, their costs times its step.
-class Thinned {
- public:
-  Thinned(const Problem& whole, Sample sample) : problem_(whole) {
-    problem_.rows = thinned(whole.rows, sample);
-    problem_.C *= static_cast<double>(sample.step());
-    for (Index i = 0; i < whole.n() / sample.step(); ++i) {
-      y_.push_back(whole.y[sample(i)]);
-      if (whole.weight) weight_.push_back(whole.weight[sample(i)]);
-    }
-    problem_.y = y_;
-    if (whole.weight) problem_.weight = weight_.data();
-  }
-  Thinned(const Thinned&) = delete;
-  const Problem& problem() const { return problem_; }
-
- private:
-  Problem problem_;
-  std::vector<double> y_, weight_;
 };
 
 constexpr Index rows_per_column = 40;  // of the coarsest sample

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "passes/blocks.hpp"
+#include "base/blocks.hpp"
 #include "passes/passes.hpp"
 
 namespace dualgap {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "passes/blocks.hpp"
+#include "base/blocks.hpp"
 
 namespace dualgap {
 
@@ -28,11 +28,15 @@ class Focus {
   /// f(row) for every row watched of a block.
   template <class F>
   void each(Index block, F f) const {
-    const Index end = blocks_.end(block);
+    each(blocks_.begin(block), blocks_.end(block), f);
+  }
+  /// The same for places [begin, end) of the rows watched.
+  template <class F>
+  void each(Index begin, Index end, F f) const {
     if (rows_.empty())
-      for (Index i = blocks_.begin(block); i < end; ++i) f(i);
+      for (Index i = begin; i < end; ++i) f(i);
     else
-      for (Index k = blocks_.begin(block); k < end; ++k) f(static_cast<Index>(rows_[k]));
+      for (Index k = begin; k < end; ++k) f(static_cast<Index>(rows_[k]));
   }
 
  private:

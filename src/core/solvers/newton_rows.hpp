@@ -54,13 +54,18 @@ class NewtonRows {
     return loss_.prox(y, c, 0.5 * (box.low + box.high), z[i], q);
   }
 
-  /// A q near the given one for which about this part of the rows is in the zone.
-  double q_for_zone(double q, double part) const {
-    const Index step = std::max<Index>(1, n_ / 4000);
+  /// A few thousand rows that can speak for all.
+  std::vector<std::uint32_t> some() const {
+    std::vector<std::uint32_t> list;
+    for (Index i = 0; i < n_; i += std::max<Index>(1, n_ / 4000)) list.push_back(static_cast<std::uint32_t>(i));
+    return list;
+  }
+
+  /// A q near the given one for which about this part of the listed rows is in the zone.
+  double q_for_zone(const std::vector<std::uint32_t>& list, double q, double part) const {
     const auto wide = [&](double candidate) {
-      Index inside = 0, count = 0;
-      for (Index i = 0; i < n_; i += step, ++count) inside += middle(i, candidate).slope > 0;
-      return static_cast<double>(inside) >= part * static_cast<double>(count);
+      const auto inside = std::ranges::count_if(list, [&](Index i) { return middle(i, candidate).slope > 0; });
+      return static_cast<double>(inside) >= part * static_cast<double>(list.size());
     };
     if (wide(q))
       for (int k = 0; k < 60 && wide(0.5 * q); ++k) q *= 0.5;
@@ -91,7 +96,43 @@ class NewtonRows {
   /// β, slope and the sums at z + t·ray.
   void evaluate(double t) {
     std::vector<Sums> parts(static_cast<std::size_t>(focus.blocks().count));
-    team_.for_each(focus.blocks().count, [&](Index k) { parts[k] = evaluate_block(k, t); });
+    team_.for_each(focus.blocks().count,
+                   [&](Index k) { parts[k] = evaluate(focus.blocks().begin(k), focus.blocks().end(k), t); });
+    add_up(parts);
+  }
+  /// The same for places [begin, end) of the rows watched; add_up makes one of all their sums.
+  Sums evaluate(Index begin, Index end, double t) {
+    Sums s;
+    if constexpr (has_many) {
+      for_many(begin, end, t, [&](Index i, double score, double value, double share) {
+        const double c = problem_.cost(i);
+        beta[i] = problem_.y[i] * c * share;
+        slope[i] = c * share * (1 - share);
+        s.loss += c * value;
+        s.dual += c * value + beta[i] * score;
+        s.beta += beta[i];
+        s.size += std::abs(beta[i]);
+        s.along += beta[i] * ray[i];
+      });
+      return s;
+    }
+    focus.each(begin, end, [&](Index i) {
+      const double y = problem_.y[i], c = problem_.cost(i), score = z[i] + t * ray[i];
+      const Step step = loss_.prox(y, c, center[i], score, q);
+      const double value = c > 0 ? c * loss_.value(y, score) : 0.0;
+      beta[i] = step.beta;
+      slope[i] = step.slope;
+      s.loss += value;
+      s.dual += Loss::smooth && q == 0 ? value + step.beta * score  // Fenchel–Young is tight there
+                                       : loss_.dual(y, c, step.beta);
+      s.beta += step.beta;
+      s.size += std::abs(step.beta);
+      s.along += step.beta * ray[i];
+      s.moved += ray[i] * ray[i];
+    });
+    return s;
+  }
+  void add_up(const std::vector<Sums>& parts) {
     sums = resting;
     for (const Sums& part : parts) sums.add(part);
   }
@@ -125,7 +166,7 @@ class NewtonRows {
     team_.for_each(focus.blocks().count, [&](Index k) {
       double s = 0;
       if constexpr (has_many)
-        for_many(k, t, [&](Index i, double, double, double share) {
+        for_many(focus.blocks().begin(k), focus.blocks().end(k), t, [&](Index i, double, double, double share) {
           s -= problem_.y[i] * problem_.cost(i) * share * ray[i];
         });
       else
@@ -149,10 +190,9 @@ class NewtonRows {
  private:
   static constexpr Index batch = 256;
 
-  /// f(i, score, ℓ, share) for the rows of a block at z + t·ray, many at a time.
+  /// f(i, score, ℓ, share) for the rows [begin, end) at z + t·ray, many at a time.
   template <class F>
-  void for_many(Index block, double t, F f) const {
-    const Index begin = focus.blocks().begin(block), end = focus.blocks().end(block);
+  void for_many(Index begin, Index end, double t, F f) const {
     double margin[batch], value[batch], share[batch];
     for (Index first = begin; first < end; first += batch) {
       const Index count = std::min(batch, end - first);
@@ -160,38 +200,6 @@ class NewtonRows {
       simd::active().logistic(margin, value, share, count);
       for (Index k = 0; k < count; ++k) f(first + k, problem_.y[first + k] * margin[k], value[k], share[k]);
     }
-  }
-
-  Sums evaluate_block(Index block, double t) {
-    Sums s;
-    if constexpr (has_many) {
-      for_many(block, t, [&](Index i, double score, double value, double share) {
-        const double c = problem_.cost(i);
-        beta[i] = problem_.y[i] * c * share;
-        slope[i] = c * share * (1 - share);
-        s.loss += c * value;
-        s.dual += c * value + beta[i] * score;
-        s.beta += beta[i];
-        s.size += std::abs(beta[i]);
-        s.along += beta[i] * ray[i];
-      });
-      return s;
-    }
-    focus.each(block, [&](Index i) {
-      const double y = problem_.y[i], c = problem_.cost(i), score = z[i] + t * ray[i];
-      const Step step = loss_.prox(y, c, center[i], score, q);
-      const double value = c > 0 ? c * loss_.value(y, score) : 0.0;
-      beta[i] = step.beta;
-      slope[i] = step.slope;
-      s.loss += value;
-      s.dual += Loss::smooth && q == 0 ? value + step.beta * score  // Fenchel–Young is tight there
-                                       : loss_.dual(y, c, step.beta);
-      s.beta += step.beta;
-      s.size += std::abs(step.beta);
-      s.along += step.beta * ray[i];
-      s.moved += ray[i] * ray[i];
-    });
-    return s;
   }
 
   const Problem& problem_;

@@ -68,9 +68,9 @@ class TrustRegion {
         s_(p_ + 1),
         r_(p_ + 1),
         m_(p_ + 1),
+        v_(p_ + 1),
         d_(p_ + 1),
-        hd_(p_ + 1),
-        v_(p_ + 1) {
+        hd_(p_ + 1) {
     // of every `stride` rows one, not always the same, so that no period in the data is missed
     const auto place = [&](std::uint64_t k) { return (k * 0x9e3779b97f4a7c15u >> 32) % stride; };
     for (Index k = 0; k < n_ / stride; ++k) list_.push_back(static_cast<std::uint32_t>(k * stride + place(k)));

@@ -9,11 +9,12 @@ namespace dualgap {
 
 struct Blocks {
   Index n, count;
-  /// At most 64, and so few that adding up a p-vector for each is small beside reading the entries: a block has at
+  static constexpr Index most = 64;
+  /// At most so many, and so few that adding up a p-vector for each is small beside reading the entries: a block has at
   /// least `share` of them for every column. The judge reads each row twice, with plain instructions: it can have more.
   static constexpr Index solver_share = 16, judge_share = 6;
   Blocks(Index rows, Index entries, Index cols, Index share)
-      : n(rows), count(std::clamp<Index>(entries / (share * std::max<Index>(cols, 1)), 1, 64)) {}
+      : n(rows), count(std::clamp<Index>(entries / (share * std::max<Index>(cols, 1)), 1, most)) {}
   /// Blocks of about `length` rows.
   Blocks(Index rows, Index length) : n(rows), count(std::max<Index>(1, rows / std::max<Index>(length, 1))) {}
 

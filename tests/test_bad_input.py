@@ -37,6 +37,8 @@ def test_values_that_are_no_numbers(bad, word, kind):
         (lambda: dg.Problem(GOOD, SIGN, loss="zero_one"), "zero_one"),
         (lambda: dg.Problem(GOOD, SIGN, intercept="yes"), "yes"),
         (lambda: dg.Problem(GOOD, SIGN, sample_weight=-np.ones(30)), "negative"),
+        (lambda: dg.Problem(GOOD, SIGN, "logistic", C=1e300, sample_weight=np.full(30, 1e9)), "adds up to inf"),
+        (lambda: dg.Problem(GOOD, SIGN, C=1e-300, sample_weight=np.full(30, 1e-9)), "adds up to .*e-308"),
         (lambda: dg.Problem(GOOD, SIGN, sample_weight=np.zeros(30)), "zero for every row"),
         (lambda: dg.Problem(GOOD, SIGN, sample_weight=np.ones(7)), "sample_weight has shape"),
         (lambda: dg.solve(dg.Problem(GOOD, SIGN), tol=-1), "tol=-1"),

@@ -107,6 +107,17 @@ def test_a_free_intercept_far_away_is_found(loss):
     assert abs(result.intercept - 1e5) < 5
 
 
+def test_no_optimum_is_claimed_where_rounding_hides_the_gap():
+    """At C = 1e12 the last bits of a margin cost as much as ½‖w‖²: nobody can say how far from the optimum it is."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((5, 3)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    for C, known in ((1e6, True), (1e12, False), (1e16, False)):
+        result = dg.solve(dg.Problem(X, y, C=C, intercept="free"), tol=1e-6, max_time=10)
+        certificate = result.certificate
+        assert (result.status == "optimal") == known
+        assert known or certificate.relative_gap >= certificate.gap / certificate.primal
+
+
 def test_the_rounding_of_a_score_at_a_kink_is_in_the_certificate():
     """A target that is the rounded score: the residual is 0 as far as float64 sees, and C makes the rest of it large.
     The certificate may be off by that, but not by more than it says."""

@@ -129,6 +129,7 @@ nb::list describe_losses() {
           d["targets"] = Loss::targets == Targets::sign ? "sign" : "real";
           d["smooth"] = Loss::smooth;
           d["kinked"] = Loss::kinked;
+          d["bounded"] = std::isfinite(loss.box(1.0, 1.0).high);
           d["parameter"] = entry.parameter;
           if constexpr (sizeof(Loss) == sizeof(double)) {
             double value;

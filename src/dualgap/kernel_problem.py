@@ -103,7 +103,7 @@ class KernelProblem(Problem):
     def _end(self, task: str, C: float, sample_weight: Any, total: float, shared: Any = None) -> None:
         self.task, self.C = task, _positive("C", C)
         self.sample_weight = None if sample_weight is None else as_vector(sample_weight, "sample_weight", self.n_rows)
-        self._check_weight()
+        self._check_costs()
         loss = self.loss if task == "loss" else "hinge"
         self._core: Any = _core.KernelProblem(
             self._matrix, self._ids, self.kernel.core, self.y, self.sample_weight, self.C, task, loss, self._parameter,

@@ -14,6 +14,7 @@ from dualgap.errors import InvalidData
 from dualgap.registry import loss_named
 
 INTERCEPTS = ("none", "regularized", "free")
+LEAST_COST = 1e-280  # of all rows together; the largest is its inverse
 
 
 class Problem:
@@ -88,7 +89,7 @@ class Problem:
         self.sample_weight = None
         if sample_weight is not None:
             self.sample_weight = as_vector(sample_weight, "sample_weight", self._matrix.rows)
-            self._check_weight()
+        self._check_costs()
         self._core: Any = _core.Problem(
             self._matrix,
             self.y,
@@ -108,14 +109,18 @@ class Problem:
                 "estimators map labels for you."
             )
 
-    def _check_weight(self) -> None:
+    def _check_costs(self) -> None:
         weight = self.sample_weight
-        if weight is None:
-            return
-        if weight.min() < 0:
+        if weight is not None and weight.min() < 0:
             raise InvalidData(f"sample_weight contains {weight.min():g}; weights must not be negative.")
-        if not weight.any():
+        if weight is not None and not weight.any():
             raise InvalidData("sample_weight is zero for every row; at least one row must count.")
+        total = self.C * float(self.n_rows if weight is None else weight.sum())
+        if not LEAST_COST <= total <= 1 / LEAST_COST:
+            raise InvalidData(
+                f"C times the weights adds up to {total:g}, where float64 has no room left to compute: "
+                f"bring C={self.C:g} or sample_weight nearer to 1."
+            )
 
     @property
     def work(self) -> int:

@@ -25,6 +25,7 @@ class Loss:
     targets: str
     smooth: bool
     kinked: bool
+    bounded: bool
     parameter: str
     default: float
     low: float

@@ -81,7 +81,7 @@ class VectorSum {
 };
 
 struct Part {
-  Sum loss, dual, sum, error;
+  Sum loss, dual, sum, loss_error, dual_error;
   std::vector<double> v;
 };
 
@@ -103,7 +103,8 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
     const double z = s.z + b, value = c > 0 ? c * loss.value(y, z) : 0.0;
     part.loss.add(value);
     const double sums = static_cast<double>(rows.entries(i) / 4 + 6), size = s.size + std::abs(b);
-    double weight = steepest(loss, y, c, z, unit_roundoff * sums * size) * sums;
+    const double steep = steepest(loss, y, c, z, unit_roundoff * sums * size) * sums;
+    part.loss_error.add(unit_roundoff * (steep * size + 8 * value));
     if (beta) {
       const double a = (*beta)[i];
       part.dual.add(loss.dual(y, c, a));
@@ -112,10 +113,9 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
         rows.view(i, [&](const auto& row) {
           for (Index k = 0; k < row.size; ++k) part.v[row.column(k)] += a * row.value(k);
         });
-        weight += std::abs(a) * static_cast<double>(end - begin + 4);
+        part.dual_error.add(unit_roundoff * std::abs(a) * static_cast<double>(end - begin + 4) * size);
       }
     }
-    part.error.add(unit_roundoff * (weight * size + 8 * value));
   }
 }
 
@@ -136,7 +136,7 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
     const Index count = std::min(wave, blocks.count - first);
     team.for_each(count, [&](Index k) {
       Part& part = parts[k];
-      part.loss = part.dual = part.sum = part.error = Sum{};
+      part.loss = part.dual = part.sum = part.loss_error = part.dual_error = Sum{};
       if (beta) part.v.assign(rows.cols(), 0.0);
       judge_block(problem, rows, loss, w, b, beta, blocks.begin(first + k), blocks.begin(first + k + 1), part);
     });
@@ -144,7 +144,8 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
       all.loss.add(parts[k].loss.value());
       all.dual.add(parts[k].dual.value());
       all.sum.add(parts[k].sum.value());
-      all.error.add(parts[k].error.value());
+      all.loss_error.add(parts[k].loss_error.value());
+      all.dual_error.add(parts[k].dual_error.value());
       if (v) v->add(parts[k].v);
     }
   }
@@ -254,6 +255,7 @@ static double objective_at_zero(const Problem& problem) {
 
 Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, Team& team) {
   Certificate c{};
+  double dual_error = 0;
   c.moved = make_feasible(problem, beta);
   visit(problem, [&](const auto& rows, const auto& loss) {
     VectorSum v;
@@ -261,13 +263,17 @@ Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, 
     const double total = all.sum.value(), size = penalty(problem, w, b);
     c.primal = size + all.loss.value();
     c.dual = -0.5 * v.squared_norm() - 0.5 * problem.scale2() * total * total + all.dual.value();
-    c.rounding = all.error.value() + 4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(size));
+    dual_error = all.dual_error.value() + 4 * unit_roundoff * std::abs(c.dual);
+    c.rounding = all.loss_error.value() + dual_error + 4 * unit_roundoff * (std::abs(c.primal) + std::abs(size));
   });
   if (std::isnan(c.primal)) c.primal = infinity;
   if (std::isnan(c.dual)) c.dual = -infinity;
   c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, problem.floor);
-  if (c.primal - c.dual <= c.rounding && !(c.rounding <= 1e-6 * std::max(objective_at_zero(problem), problem.floor)))
-    c.relative_gap = c.rounding / std::max(std::abs(c.primal), std::abs(c.dual));  // the numbers have no digits left
+  if (c.primal - c.dual <= c.rounding) {  // then it says nothing, unless the rounding is small
+    const double size = std::max({std::abs(c.primal), std::abs(c.dual), problem.floor});
+    const double known = c.dual > dual_error ? size : std::max(size, objective_at_zero(problem));  // P* may be 0
+    if (!(c.rounding <= 1e-6 * known)) c.relative_gap = c.rounding / size;
+  }
   c.primal *= problem.unit;
   c.dual *= problem.unit;
   c.rounding *= problem.unit;

@@ -68,7 +68,7 @@ class Descent {
   static constexpr Index length = 8;
   static constexpr double span = 0.5;                // epochs between two notes of the gap
   static constexpr double much = 40;                 // so much smaller may a gap be after an epoch
-  static constexpr double far_off = 3;               // so much larger than a sample's it may not be
+  static constexpr double far_off = 3;               // judged so much above a sample's gap, samples are not asked again
   static constexpr std::uint32_t gone = 0xffffffff;  // in order_: shrunk during this epoch
 
   void start(const Answer& answer) {
@@ -248,15 +248,15 @@ class Descent {
   bool decide(const Pass& pass, Answer& answer) {
     if (pass.whole || size_ == 0) size_ = 0.5 * squared(w_) + pass.loss;
     const double estimate = pass.gap / std::max(size_, 1e-300);
-    // The terms were taken before their rows' steps: after a long pass a few rows tell better where it ended. Where few
-    // rows hold most of the gap they do not: the next pass then starts from more than they said.
-    if (estimate > far_off * seen_) trusted_ = false;
-    seen_ = pass.sampled ? estimate : infinity;
-    if (trusted_ && !pass.sampled && estimate * ratio_ < much * control_.tol && 4 * pass.visits > problem_.n()) {
+    // The terms were taken before their rows' steps: after a long pass a few rows tell better where it ended, unless
+    // most of the gap is in fewer still, as the judge will say.
+    double seen = pass.sampled ? estimate : infinity;
+    if (!pass.sampled && doubt_ <= far_off && estimate * ratio_ < much * control_.tol &&
+        4 * pass.visits > problem_.n()) {
       const Sampled sum = sampled(w_, intercept());
-      seen_ = sum.gap / std::max(0.5 * squared(w_) + sum.loss, 1e-300);
+      seen = sum.gap / std::max(0.5 * squared(w_) + sum.loss, 1e-300);
     }
-    const double predicted = seen_ < infinity ? seen_ * doubt_ : estimate * ratio_;
+    const double predicted = seen < infinity ? seen * doubt_ : estimate * ratio_;
     bool due = predicted <= control_.tol || iterations_ >= 2 * last_asked_ + 20;
     if (options_.stopping == DescentOptions::Stopping::kkt)
       due = !pass.sampled && pass.violation() <= options_.kkt_tolerance;
@@ -278,8 +278,7 @@ class Descent {
     const Certificate& certificate = control_.certificate();
     size_ = std::max(std::abs(certificate.primal), std::abs(certificate.dual));
     if (std::isfinite(certificate.relative_gap)) {
-      if (certificate.relative_gap > far_off * seen_) trusted_ = false;
-      if (seen_ > 0 && seen_ < infinity) doubt_ = std::clamp(1.05 * certificate.relative_gap / seen_, 1.1, far_off);
+      if (seen > 0 && seen < infinity) doubt_ = std::max(1.05 * certificate.relative_gap / seen, 1.1);
       if (!pass.sampled && estimate > 0) ratio_ = std::clamp(1.05 * certificate.relative_gap / estimate, 0.02, 20.0);
     }
     misled_ = estimate * ratio_ <= control_.tol ? misled_ + 1 : 0;
@@ -389,8 +388,7 @@ class Descent {
   double growing_ = infinity, falling_ = infinity;  // of the epoch before
   double size_ = 0;                                 // of the objective, to make gaps relative
   double ratio_ = Loss::kinked ? 1.5 : 0.3;         // judged gap / summed Fenchel–Young terms
-  double seen_ = infinity, doubt_ = 1.5;            // the gap of a sample of rows; judged gap / that
-  bool trusted_ = true;                             // is the sample worth asking?
+  double doubt_ = 1.5;                              // judged gap / that of a sample of rows
   double epochs_ = 0, shown_ = 0;
   std::vector<double> logs_{0.0};  // sums of log gap, one more every `span`
   Index active_ = 0, iterations_ = 0, last_asked_ = 0, idle_ = 0, misled_ = 0;

@@ -163,11 +163,11 @@ class Newton {
     const auto weigh = [&](Index block, Index begin, Index end) {
       centre(begin, end);
       parts[block].add(rows_.evaluate(begin, end, 0.0));
+      std::copy(rows_.beta.begin() + begin, rows_.beta.begin() + end, rows_.combined.begin() + begin);
     };
     opened_ = passes_.scores_and_combination(w_, b_, rows_.z, weigh, rows_.beta, v_) && !control_.look();
     epochs_ += 2;
     rows_.add_up(parts);
-    rows_.combined = rows_.beta;
     tally();
   }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/pick.hpp"
 #include "base/team.hpp"
 #include "problem/problem.hpp"
 #include "simd/table.hpp"
@@ -140,24 +141,14 @@ class NewtonRows {
   /// The watched rows for which f(i, sums) is true, in order, and the blocks' sums; f runs on every thread.
   template <class F>
   std::vector<std::uint32_t> where(Sums& sums, F f) {
-    std::vector<std::vector<std::uint32_t>> lists(static_cast<std::size_t>(focus.blocks().count));
-    std::vector<Sums> parts(lists.size());
-    team_.for_each(focus.blocks().count, [&](Index k) {
-      std::vector<std::uint32_t>& list = lists[k];
-      list.resize(static_cast<std::size_t>(focus.blocks().end(k) - focus.blocks().begin(k)));
-      std::size_t count = 0;
-      focus.each(k, [&](Index i) {
-        list[count] = static_cast<std::uint32_t>(i);
-        count += f(i, parts[k]);  // without a branch: who is in is chance
-      });
-      list.resize(count);
+    std::vector<Sums> parts(static_cast<std::size_t>(focus.blocks().count));
+    std::vector<std::uint32_t> list = pick(team_, focus.blocks(), [&](Index k, auto take) {
+      Sums part;
+      focus.each(k, [&](Index i) { take(i, f(i, part)); });
+      parts[k] = part;
     });
-    std::vector<std::uint32_t> all;
-    for (std::size_t k = 0; k < lists.size(); ++k) {
-      all.insert(all.end(), lists[k].begin(), lists[k].end());
-      sums.add(parts[k]);
-    }
-    return all;
+    for (const Sums& part : parts) sums.add(part);
+    return list;
   }
 
   /// The losses' part of the slope along the ray, −Σ β ray at z + t·ray, over the watched rows.

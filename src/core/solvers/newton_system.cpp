@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/pick.hpp"
+
 namespace dualgap {
 
 namespace {
@@ -37,17 +39,25 @@ NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& b
 }
 
 void NewtonSystem::find_zone(ConstVector slope) {
-  zone_.clear();
-  weight_.clear();
-  double low = infinity, high = 0;
-  for (std::size_t i = 0; i < slope.size(); ++i) {
-    if (!(slope[i] > 0)) continue;
-    zone_.push_back(static_cast<std::uint32_t>(i));
-    weight_.push_back(slope[i]);
-    low = std::min(low, slope[i]);
-    high = std::max(high, slope[i]);
-  }
-  uniform_ = low == high;
+  const Blocks blocks(static_cast<Index>(slope.size()), 16384);
+  std::vector<double> low(static_cast<std::size_t>(blocks.count), infinity), high(low.size());
+  zone_ = pick(control_.team, blocks, [&](Index k, auto take) {
+    double least = infinity, most = 0;
+    for (Index i = blocks.begin(k); i < blocks.end(k); ++i) {
+      const bool inside = slope[i] > 0;
+      take(i, inside);
+      least = std::min(least, inside ? slope[i] : infinity);
+      most = std::max(most, slope[i]);
+    }
+    low[k] = least;
+    high[k] = most;
+  });
+  uniform_ = std::ranges::min(low) == std::ranges::max(high);
+  weight_.resize(zone_.size());
+  const Blocks places(zone_size(), 16384);
+  control_.team.for_each(places.count, [&](Index k) {
+    for (Index i = places.begin(k); i < places.end(k); ++i) weight_[i] = slope[zone_[i]];
+  });
 }
 
 bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim) {
@@ -99,15 +109,15 @@ bool NewtonSystem::rebuild_gram() {
 /// Rows that entered the zone are added, those that left taken away, unless starting afresh is cheaper or safer.
 bool NewtonSystem::update_gram() {
   if (!uniform_ || in_sum_.empty()) return rebuild_gram();
-  std::vector<std::uint32_t> entered, left;
-  for (const auto i : zone_) {
-    if (in_sum_[i] == 0) entered.push_back(i);
-    in_sum_[i] = 2;
-  }
-  for (std::size_t i = 0; i < in_sum_.size(); ++i) {
-    if (in_sum_[i] == 1) left.push_back(static_cast<std::uint32_t>(i));
-    in_sum_[i] = in_sum_[i] == 2;
-  }
+  for (const auto i : zone_) in_sum_[i] |= 2;
+  const Blocks blocks(problem_.n(), 16384);
+  const auto marked = [&](int mark) {
+    return pick(control_.team, blocks, [&](Index k, auto take) {
+      for (Index i = blocks.begin(k); i < blocks.end(k); ++i) take(i, in_sum_[i] == mark);
+    });
+  };
+  const std::vector<std::uint32_t> entered = marked(2), left = marked(1);
+  for (auto& mark : in_sum_) mark >>= 1;
   const Index changes = static_cast<Index>(entered.size() + left.size());
   if (changes > zone_size() / 2 || 4 * zone_size() < sum_peak_) return rebuild_gram();
   sum_size_ = zone_size();

@@ -38,7 +38,7 @@ FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass
-GENTLE_MEASURED = 2.0  # the same for hinge and logistic, where it was measured to help longer
+GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer
 WILD = 1e4  # ratio of column scales that is worth a word
 
 
@@ -87,7 +87,9 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
     else:
-        gentle = plan.hardness <= (GENTLE_MEASURED if problem.loss in ("hinge", "logistic") else GENTLE)
+        loss = loss_named(problem.loss)
+        signs = loss.targets == "sign" and loss.bounded
+        gentle = plan.hardness <= (GENTLE_SIGNS if signs else GENTLE)
         descent = {"init": "sgd" if gentle else "zero", "patience": max(plan.patience, 10.0)}
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
         why = f"dcd: newton would cost {plan.patience:.0f} epochs"

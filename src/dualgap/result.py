@@ -42,8 +42,9 @@ class Certificate:
     gap : float
         primal − dual.
     relative_gap : float
-        gap / max(|primal|, |dual|). Where the gap is within ``rounding``: 0, so that an optimum of 0 is optimal too,
-        or ``rounding`` / max(|primal|, |dual|) where that is above a millionth and says more than the gap does.
+        gap / max(|primal|, |dual|); 0 where the gap is within ``rounding``, so that an optimum of 0 is optimal too,
+        unless ``rounding`` is above a millionth of the objective. Above a thousandth it stands in for the gap, which
+        then means nothing.
     rounding : float
         A first-order bound on the judge's own floating-point error in ``gap``.
     moved : float

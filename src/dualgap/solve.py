@@ -19,7 +19,8 @@ from dualgap.problem import Problem
 from dualgap.progress import GapBar
 from dualgap.registry import solver_named
 from dualgap.result import Certificate, Result, State, Status, Trace, state_callback
-from dualgap.solvers import Answer, Start
+from dualgap.solvers import Start
+from dualgap.solvers._finish import judge, off_the_kink
 from dualgap.together import give_up
 
 # Tiny problems are solved to the limits of floating point: that costs microseconds, and then weights and repetitions,
@@ -105,7 +106,9 @@ def solve(
     try:
         answer = chosen.run(problem, control, begin, options)
         if not answer.judged and problem.kind != "kernel":
-            _judge(problem, control, answer)
+            judge(problem, control, answer)
+        if problem.kind == "linear" and control.status in ("stalled", "max_iter"):
+            answer = off_the_kink(problem, control, answer, tol)
     finally:
         if bar:
             bar.close()
@@ -140,20 +143,6 @@ def _control(
         trace=bool(trace),
         callback=(lambda *moment: any([hook(*moment) for hook in hooks])) if hooks else None,
         give_up=stop.is_set if (stop := give_up.get()) else None,
-    )
-
-
-def _judge(problem: Problem, control: Any, answer: Answer) -> None:
-    """The last word on a point that the solver left unjudged."""
-    control.ask(
-        problem._core,
-        answer.solver,
-        max(0.0, answer.epochs - control.epochs),
-        problem.n_rows,
-        np.ascontiguousarray(answer.coef),
-        answer.intercept,
-        answer.dual,
-        decide=True,
     )
 
 

@@ -269,10 +269,11 @@ Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, 
   if (std::isnan(c.primal)) c.primal = infinity;
   if (std::isnan(c.dual)) c.dual = -infinity;
   c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, problem.floor);
-  if (c.primal - c.dual <= c.rounding) {  // then it says nothing, unless the rounding is small
+  if (c.primal - c.dual <= c.rounding) {  // that is no gap at all, unless the rounding is large
     const double size = std::max({std::abs(c.primal), std::abs(c.dual), problem.floor});
-    const double known = c.dual > dual_error ? size : std::max(size, objective_at_zero(problem));  // P* may be 0
-    if (!(c.rounding <= 1e-6 * known)) c.relative_gap = c.rounding / size;
+    const bool nothing = c.dual <= dual_error;  // P* may be 0, and no rounding is small beside that
+    if (!(c.rounding <= 1e-6 * (nothing ? std::max(size, objective_at_zero(problem)) : size)))
+      c.relative_gap = (c.rounding <= 1e-3 * size ? std::abs(c.primal - c.dual) : c.rounding) / size;
   }
   c.primal *= problem.unit;
   c.dual *= problem.unit;

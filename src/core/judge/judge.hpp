@@ -10,8 +10,8 @@ namespace dualgap {
 struct Certificate {
   double primal, dual;
   double gap;           // primal − dual
-  double relative_gap;  // gap / max(|primal|, |dual|, floor); where the gap is within `rounding`, 0, or rounding in
-                        // place of the gap where it is not small
+  double relative_gap;  // gap / max(|primal|, |dual|, floor); 0 where the gap is within a `rounding` that is small, and
+                        // rounding / max(…) where that is large
   double rounding;      // a first-order bound on the judge's own floating-point error in `gap`
   double moved;         // largest change made to a βᵢ to make β feasible
 };

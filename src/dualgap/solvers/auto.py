@@ -28,6 +28,7 @@ from dualgap import _core
 from dualgap.errors import ScaleWarning
 from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
+from dualgap.solvers._finish import judge, off_the_kink
 from dualgap.solvers.dcd import SOLVER as DCD
 from dualgap.solvers.newton import SOLVER as NEWTON
 
@@ -103,7 +104,9 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             )
             why += f"; after {first.epochs:.0f} epochs more than that were still to go: newton from its point"
     if not control.stopped and not answer.judged:
-        _judge(problem, control, answer)
+        judge(problem, control, answer)
+    if control.status in ("stalled", "running"):
+        answer = off_the_kink(problem, control, answer, max(control.tol, 1e-9))
     stuck = control.status in ("stalled", "running") and control.certificate.relative_gap > max(control.tol, 1e-9)
     if stuck and answer.solver != "dcd":
         answer = _descent_instead(problem, control, answer, options)
@@ -154,24 +157,16 @@ def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mappi
     patience = min(3e4, max(20.0, 1e9 / problem._matrix.entries))
     answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], "patience": patience})
     if not answer.judged:
-        _judge(problem, control, answer)
+        judge(problem, control, answer)
     within = control.certificate.relative_gap <= control.tol
     if not within and (before.primal < control.certificate.primal or before.dual > control.certificate.dual):
         if before.primal < control.certificate.primal:
             answer.coef, answer.intercept = stalled.coef, stalled.intercept
         if before.dual > control.certificate.dual:
             answer.dual = stalled.dual
-        _judge(problem, control, answer)
+        judge(problem, control, answer)
     control.stop("stalled")
     return replace(answer, solver=f"{stalled.solver}, dcd", judged=True, n_iter=stalled.n_iter + answer.n_iter)
-
-
-def _judge(problem: Any, control: Any, answer: Answer) -> None:
-    coef = np.ascontiguousarray(answer.coef)
-    control.ask(
-        problem._core, answer.solver, answer.epochs, problem.n_rows, coef, answer.intercept, answer.dual, decide=True
-    )
-    answer.judged = True
 
 
 SOLVER = Solver(

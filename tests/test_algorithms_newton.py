@@ -204,3 +204,11 @@ def test_cutting_planes_drop_what_is_idle():
     kept, dropped = (dg.solve(problem, "cutting-plane", tol=1e-5, patience=k, trace=True) for k in (10_000, 3))
     assert kept.status == dropped.status == "optimal"
     assert dropped.trace.active.max() < kept.trace.active.max()
+
+
+def test_tron_towards_an_intercept_without_end():
+    """One sign and a free intercept: P falls to nothing, and what divides by its curvature must not overflow."""
+    X = np.random.default_rng(0).standard_normal((30, 4)) + 900.0
+    result = dg.solve(dg.Problem(X, np.ones(30), "logistic", C=5e10, intercept="free"), "tron", tol=1e-8)
+    assert np.isfinite(result.coef).all() and np.isfinite(result.intercept)
+    assert result.certificate.primal < 1e-12

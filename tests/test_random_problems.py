@@ -1,6 +1,8 @@
 """Every solver of the registry on 200 random problems of its own: the objective against Clarabel or SciPy, the dual
 point feasible to 1e-12, and the certificate what plain NumPy computes."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -109,28 +111,55 @@ def test_a_free_intercept_far_away_is_found(loss):
     assert abs(result.intercept - 1e5) < 5
 
 
-@pytest.mark.parametrize("solver", ["auto", "newton", "dcd", "pair-dcd"])
+@pytest.mark.parametrize("solver", ["auto", "dcd", "pair-dcd"])
 @pytest.mark.parametrize("C", [1e6, 1e12, 1e16])
 def test_a_hard_margin_is_proven(C, solver):
     """At C = 1e12 the last bits of a margin cost as much as ½‖w‖²; a w longer by a few has no row on the kink."""
-    result = dg.solve(dg.Problem(*few(), C=C, intercept="free"), solver, tol=1e-6, max_time=10)
-    certificate = result.certificate
-    assert result.status == "optimal"
-    assert max(certificate.gap, certificate.rounding) <= 1e-6 * certificate.dual
+    for seed in range(20 if solver == "auto" else 3):
+        result = dg.solve(dg.Problem(*few(seed), C=C, intercept="free"), solver, tol=1e-6, max_time=10)
+        certificate = result.certificate
+        assert result.status == "optimal", (seed, result)
+        assert max(certificate.gap, certificate.rounding) <= 1e-6 * certificate.dual, (seed, result)
 
 
-@pytest.mark.parametrize(("C", "known"), [(1e6, True), (1e12, False), (1e16, False)])
+@pytest.mark.parametrize(("C", "known"), [(1e6, True), (1e10, False), (1e12, False), (1e16, False)])
 def test_no_optimum_is_claimed_where_rounding_hides_the_gap(C, known):
-    """Here nothing helps: rows are on both edges of the tube."""
-    problem = dg.Problem(*few(), "epsilon_insensitive", C=C, intercept="free", epsilon=0.1)
-    result = dg.solve(problem, tol=1e-6, max_time=10)
-    certificate = result.certificate
-    assert (result.status == "optimal") == known
-    assert known or certificate.relative_gap >= certificate.gap / certificate.primal
+    """Here nothing helps: rows are on both edges of the tube. Nor has a kernel a w that could be longer."""
+    tube = dg.Problem(*few(1), "epsilon_insensitive", C=C, intercept="free", epsilon=0.1)
+    kernel = dg.Problem(*few(1), C=C, kernel="linear")
+    for problem in (tube, kernel):
+        result = dg.solve(problem, tol=1e-6, max_time=10)
+        certificate = result.certificate
+        assert (result.status == "optimal") == known
+        assert known or certificate.relative_gap * certificate.primal >= 0.999 * certificate.rounding
 
 
-def few():
-    return np.random.default_rng(1).standard_normal((5, 8)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+def test_a_dual_point_of_zeros_proves_nothing_but_an_optimum_of_zero():
+    X, y = few(1)
+    w = np.linalg.lstsq(X, y, rcond=None)[0]
+    assert dg.certify(dg.Problem(X, y, C=1e16), w, dual=np.zeros(5)).relative_gap >= 1
+    tube = dg.Problem(X, 1e-3 * y, "epsilon_insensitive", C=1e16, epsilon=0.1)
+    assert dg.certify(tube, np.zeros(8), dual=np.zeros(5)).relative_gap == 0
+
+
+BENDS = {"squared_hinge": lambda short: max(short, 0) ** 2, "squared": lambda short: short**2 / 2}
+
+
+@pytest.mark.parametrize("C", [1e20, 1e30, 1e40])
+@pytest.mark.parametrize("loss", BENDS)
+def test_what_a_bend_makes_of_rounding_is_in_the_certificate(loss, C):
+    """c·δ² where the slope at the score itself is nothing: P from fractions, which do not round."""
+    X, y = few(3)
+    result = dg.solve(dg.Problem(X, y, loss, C=C), tol=1e-6, max_time=5)
+    w = [Fraction(v) for v in result.coef]
+    scores = (sum(Fraction(x) * v for x, v in zip(row, w, strict=True)) for row in X)
+    losses = sum(BENDS[loss](1 - Fraction(sign) * z) for sign, z in zip(y, scores, strict=True))
+    exact = sum(v * v for v in w) / 2 + Fraction(C) * losses
+    assert abs(float(exact - Fraction(result.certificate.primal))) <= result.certificate.rounding
+
+
+def few(seed):
+    return np.random.default_rng(seed).standard_normal((5, 8)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
 
 
 def test_the_rounding_of_a_score_at_a_kink_is_in_the_certificate():

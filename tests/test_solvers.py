@@ -335,6 +335,29 @@ def test_weights_next_to_nothing_in_a_stochastic_pass(loss, intercept):
     assert result.status == "optimal" and np.isfinite(result.coef).all()
 
 
+@pytest.mark.parametrize("solver", ["auto", "newton"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_time_that_ends_between_samples(loss, solver):
+    """Newton begins on samples of the rows; wherever it is stopped, the point that it leaves is one of all rows."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60_000, 12))
+    y = np.where(X @ rng.standard_normal(12) + rng.standard_normal(60_000) > 0, 1.0, -1.0)
+    problem = dg.Problem(X, y, loss, intercept="regularized")
+    for max_time in np.geomspace(1e-4, 0.3, 40):
+        result = dg.solve(problem, solver, tol=1e-9, max_time=max_time, n_threads=1 + int(max_time * 1e4) % 2)
+        assert result.dual.shape == (60_000,) and np.isfinite(result.coef).all()
+        assert result.certificate == dg.certify(problem, result.coef, result.intercept, dual=result.dual)
+
+
+def test_epochs_of_several_solvers_add_up():
+    """A tube at a huge C: descent, then Newton, which stalls, then descent again."""
+    X, y = np.random.default_rng(1).standard_normal((5, 8)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    problem = dg.Problem(X, y, "epsilon_insensitive", C=1e12, intercept="free", epsilon=0.1)
+    result = dg.solve(problem, tol=1e-6, trace=True)
+    assert result.solver == "dcd, newton, dcd"
+    assert (np.diff(result.trace.epoch) >= 0).all() and result.epochs == pytest.approx(result.trace.epoch[-1])
+
+
 @pytest.mark.parametrize("init", ["zero", "sgd"])
 def test_a_few_long_rows_that_no_sample_sees(init):
     """They hold most of the gap, and stand where the samples of the first epochs do not look: what samples say is then

@@ -28,9 +28,14 @@ def as_matrix(X: Any) -> _core.Matrix:
         raise InvalidData("Found array with 0 feature(s) while a minimum of 1 is required.")
     if matrix.rows >= 2**32:
         raise InvalidData(f"{matrix.rows} rows are more than the 2**32 that one fit takes.")
-    if not matrix.all_finite(available_threads() if matrix.entries >= LARGE else 1):
+    if not matrix.all_finite(looking_threads(matrix)):
         raise InvalidData(f"Input X contains {_what_is_not_finite(X)}; replace or drop those rows first.")
     return matrix
+
+
+def looking_threads(matrix: _core.Matrix) -> int:
+    """A look is one short pass: only large data is worth more than one thread."""
+    return available_threads() if matrix.entries >= LARGE else 1
 
 
 def _what_is_not_finite(X: Any) -> str:

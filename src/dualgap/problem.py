@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.data import Array, as_matrix, as_number, as_vector
+from dualgap.data import Array, as_matrix, as_number, as_vector, looking_threads
 from dualgap.errors import InvalidData
 from dualgap.registry import loss_named
 
 INTERCEPTS = ("none", "regularized", "free")
-LEAST_COST = 1e-280  # of all rows together; the largest is its inverse
+LEAST_COST = 1e-100  # of all rows together, so that squares have room; the largest is its inverse
 
 
 class Problem:
@@ -74,7 +74,8 @@ class Problem:
         self.X = X
         began = time.perf_counter()
         self._matrix = as_matrix(X)
-        self._looking = time.perf_counter() - began  # seconds of a pass over the data, as this machine is today
+        # seconds of one thread for a pass over the data, as this machine is today
+        self._looking = (time.perf_counter() - began) * looking_threads(self._matrix)
         self.loss = loss
         entry = loss_named(loss)
         self._parameter = entry.parameter_value(loss_parameters)
@@ -115,7 +116,8 @@ class Problem:
             raise InvalidData(f"sample_weight contains {weight.min():g}; weights must not be negative.")
         if weight is not None and not weight.any():
             raise InvalidData("sample_weight is zero for every row; at least one row must count.")
-        total = self.C * float(self.n_rows if weight is None else weight.sum())
+        with np.errstate(over="ignore"):
+            total = self.C * float(self.n_rows if weight is None else weight.sum())
         if not LEAST_COST <= total <= 1 / LEAST_COST:
             raise InvalidData(
                 f"C times the weights adds up to {total:g}, where float64 has no room left to compute: "

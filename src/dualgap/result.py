@@ -42,9 +42,8 @@ class Certificate:
     gap : float
         primal − dual.
     relative_gap : float
-        gap / max(|primal|, |dual|); 0 where the gap is within ``rounding``, so that an optimum of 0 is optimal too,
-        unless ``rounding`` is above a millionth of the objective. Above a thousandth it stands in for the gap, which
-        then means nothing.
+        gap / max(|primal|, |dual|); 0 where the gap is within ``rounding``, so that an optimum of 0 is optimal too. But
+        where ``rounding`` is above a millionth of an optimum that is not 0, it takes the gap's place.
     rounding : float
         A first-order bound on the judge's own floating-point error in ``gap``.
     moved : float

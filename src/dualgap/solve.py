@@ -101,13 +101,14 @@ def solve(
     begin = _start(problem, start, start_rows)
     bar = GapBar(tol) if verbose else None
     hooks = [hook for hook in (bar, callback and state_callback(callback)) if hook]
-    control = _control(_aim(problem, solver, tol), max_time, max_iter, thread_count(problem, n_threads), trace, hooks)
-    control.expect_judging(_judging(problem, max_time))
+    threads = thread_count(problem, n_threads)
+    control = _control(_aim(problem, solver, tol), max_time, max_iter, threads, trace, hooks)
+    control.expect_judging(_judging(problem, max_time, threads))
     try:
         answer = chosen.run(problem, control, begin, options)
         if not answer.judged and problem.kind != "kernel":
             judge(problem, control, answer)
-        if problem.kind == "linear" and control.status in ("stalled", "max_iter"):
+        if problem.kind == "linear" and control.status == "stalled":
             answer = off_the_kink(problem, control, answer, tol)
     finally:
         if bar:
@@ -146,9 +147,10 @@ def _control(
     )
 
 
-def _judging(problem: Any, max_time: float | None) -> float:
-    """Seconds that the first judging will take: five times the look at the data took, or a guess from its size."""
-    guess = max(3e-9 * float(problem._matrix.entries), 5 * float(getattr(problem, "_looking", 0.0)))
+def _judging(problem: Any, max_time: float | None, threads: int) -> float:
+    """Seconds that the first judging will take: three times what the look at the data would, or a guess from its
+    size."""
+    guess = max(3e-9 * float(problem._matrix.entries), 3 * float(getattr(problem, "_looking", 0.0)) / threads)
     return guess if max_time is None else min(guess, 0.8 * float(max_time))
 
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "base/blocks.hpp"
+#include "base/errors.hpp"
 #include "base/sum.hpp"
 
 namespace dualgap {
@@ -81,16 +83,18 @@ class VectorSum {
 };
 
 struct Part {
-  Sum loss, dual, sum, loss_error, dual_error;
+  Sum loss, dual, sum, error;
+  double size = 0;  // Σ|β|
   std::vector<double> v;
 };
 
-/// The largest slope of cℓ within the rounding of a score: at a kink the score may be on either side.
+/// The largest slope of cℓ within the rounding of a score: it may be on either side of a corner. Where slopes cost
+/// logarithms they have none, and are taken where the score is.
 template <class Loss>
 double steepest(const Loss& loss, double y, double c, double z, double rounding) {
   const auto slope = [&](double at) { return std::abs(loss.prox(y, c, 0.0, at, 0.0).beta); };
   if (!(c > 0)) return 0.0;
-  return Loss::kinked ? std::max(slope(z - rounding), slope(z + rounding)) : slope(z);
+  return Loss::check_every == 1 ? std::max(slope(z - rounding), slope(z + rounding)) : slope(z);
 }
 
 /// One block: Σ cℓ, Σ −cℓ*, Σβ, v = Σβx, and the error that rounding may have made in them.
@@ -103,19 +107,20 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
     const double z = s.z + b, value = c > 0 ? c * loss.value(y, z) : 0.0;
     part.loss.add(value);
     const double sums = static_cast<double>(rows.entries(i) / 4 + 6), size = s.size + std::abs(b);
-    const double steep = steepest(loss, y, c, z, unit_roundoff * sums * size) * sums;
-    part.loss_error.add(unit_roundoff * (steep * size + 8 * value));
+    double weight = steepest(loss, y, c, z, unit_roundoff * sums * size) * sums;
     if (beta) {
       const double a = (*beta)[i];
       part.dual.add(loss.dual(y, c, a));
       part.sum.add(a);
+      part.size += std::abs(a);
       if (a != 0) {
         rows.view(i, [&](const auto& row) {
           for (Index k = 0; k < row.size; ++k) part.v[row.column(k)] += a * row.value(k);
         });
-        part.dual_error.add(unit_roundoff * std::abs(a) * static_cast<double>(end - begin + 4) * size);
+        weight += std::abs(a) * static_cast<double>(end - begin + 4);
       }
     }
+    part.error.add(unit_roundoff * (weight * size + 8 * value));
   }
 }
 
@@ -136,7 +141,8 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
     const Index count = std::min(wave, blocks.count - first);
     team.for_each(count, [&](Index k) {
       Part& part = parts[k];
-      part.loss = part.dual = part.sum = part.loss_error = part.dual_error = Sum{};
+      part.loss = part.dual = part.sum = part.error = Sum{};
+      part.size = 0;
       if (beta) part.v.assign(rows.cols(), 0.0);
       judge_block(problem, rows, loss, w, b, beta, blocks.begin(first + k), blocks.begin(first + k + 1), part);
     });
@@ -144,8 +150,8 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
       all.loss.add(parts[k].loss.value());
       all.dual.add(parts[k].dual.value());
       all.sum.add(parts[k].sum.value());
-      all.loss_error.add(parts[k].loss_error.value());
-      all.dual_error.add(parts[k].dual_error.value());
+      all.error.add(parts[k].error.value());
+      all.size += parts[k].size;
       if (v) v->add(parts[k].v);
     }
   }
@@ -235,27 +241,24 @@ double make_feasible(const Problem& problem, Vector beta) {
       problem.loss);
 }
 
-double relative_gap(double primal, double dual, double rounding, double floor) {
+double relative_gap(double primal, double dual, double rounding, double floor, bool zero) {
   const double gap = primal - dual, size = std::max({std::abs(primal), std::abs(dual), floor});
   if (!std::isfinite(gap)) return infinity;
-  if (gap <= rounding) return 0;
-  return size > 0 ? gap / size : infinity;
+  if (gap <= rounding && (zero || rounding <= 1e-6 * size)) return 0;
+  return size > 0 ? std::max(gap, rounding) / size : infinity;
 }
 
-/// P(0, 0): what there is to gain. A rounding error of that size says nothing about optimality.
-static double objective_at_zero(const Problem& problem) {
-  Sum sum;
-  std::visit(
-      [&](const auto& loss) {
-        for (Index i = 0; i < problem.n(); ++i) sum.add(problem.cost(i) * loss.value(problem.y[i], 0.0));
-      },
-      problem.loss);
-  return sum.value();
+/// Rows and vectors that fit together, whoever made them.
+static void check_sizes(const Problem& problem, ConstVector w, std::size_t rows) {
+  if (static_cast<Index>(w.size()) == problem.p() && static_cast<Index>(rows) == problem.n()) return;
+  throw InvalidData("A point of " + std::to_string(w.size()) + " coefficients and " + std::to_string(rows) +
+                    " dual variables does not belong to " + std::to_string(problem.n()) + " rows of " +
+                    std::to_string(problem.p()) + " columns.");
 }
 
 Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, Team& team) {
+  check_sizes(problem, w, beta.size());
   Certificate c{};
-  double dual_error = 0;
   c.moved = make_feasible(problem, beta);
   visit(problem, [&](const auto& rows, const auto& loss) {
     VectorSum v;
@@ -263,18 +266,15 @@ Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, 
     const double total = all.sum.value(), size = penalty(problem, w, b);
     c.primal = size + all.loss.value();
     c.dual = -0.5 * v.squared_norm() - 0.5 * problem.scale2() * total * total + all.dual.value();
-    dual_error = all.dual_error.value() + 4 * unit_roundoff * std::abs(c.dual);
-    c.rounding = all.loss_error.value() + dual_error + 4 * unit_roundoff * (std::abs(c.primal) + std::abs(size));
+    const double doubt = unit_roundoff * all.size;  // of the total
+    c.rounding = all.error.value() + 4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(size)) +
+                 problem.scale2() * doubt * (std::abs(total) + doubt);
   });
   if (std::isnan(c.primal)) c.primal = infinity;
   if (std::isnan(c.dual)) c.dual = -infinity;
-  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, problem.floor);
-  if (c.primal - c.dual <= c.rounding) {  // that is no gap at all, unless the rounding is large
-    const double size = std::max({std::abs(c.primal), std::abs(c.dual), problem.floor});
-    const bool nothing = c.dual <= dual_error;  // P* may be 0, and no rounding is small beside that
-    if (!(c.rounding <= 1e-6 * (nothing ? std::max(size, objective_at_zero(problem)) : size)))
-      c.relative_gap = (c.rounding <= 1e-3 * size ? std::abs(c.primal - c.dual) : c.rounding) / size;
-  }
+  const double alone = problem.intercept == Intercept::free ? b : 0.0;
+  const bool zero = c.primal - c.dual <= c.rounding && is_zero(problem, alone, c.rounding, problem.floor);
+  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, problem.floor, zero);
   c.primal *= problem.unit;
   c.dual *= problem.unit;
   c.rounding *= problem.unit;

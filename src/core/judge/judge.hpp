@@ -2,6 +2,9 @@
 // state with any solver, and is the only one who can say "optimal". P(w, b) ≥ P* ≥ D(β) for every w, b and feasible β.
 #pragma once
 
+#include <algorithm>
+
+#include "base/sum.hpp"
 #include "base/team.hpp"
 #include "problem/problem.hpp"
 
@@ -10,8 +13,7 @@ namespace dualgap {
 struct Certificate {
   double primal, dual;
   double gap;           // primal − dual
-  double relative_gap;  // gap / max(|primal|, |dual|, floor); 0 where the gap is within a `rounding` that is small, and
-                        // rounding / max(…) where that is large
+  double relative_gap;  // see the function of that name
   double rounding;      // a first-order bound on the judge's own floating-point error in `gap`
   double moved;         // largest change made to a βᵢ to make β feasible
 };
@@ -29,7 +31,25 @@ void implied_dual(const Problem& problem, ConstVector w, double b, Vector beta, 
 /// Moves β into its bounds and, for a free intercept, onto Σβ = t₀; the largest change made.
 double make_feasible(const Problem& problem, Vector beta);
 
-/// gap / max(|primal|, |dual|, floor), zero where it is within the rounding.
-double relative_gap(double primal, double dual, double rounding, double floor = 0);
+/// gap / max(|primal|, |dual|, floor). Where the gap is within the rounding it is 0 if that is at most a millionth of
+/// the same, or if the optimum is `zero`; otherwise the rounding takes the gap's place.
+double relative_gap(double primal, double dual, double rounding, double floor = 0, bool zero = false);
+
+/// Is the optimum 0, seen from a point whose gap is within a rounding that is small beside what there is to gain? It is
+/// where b alone fits every row; and a problem with a constraint on Σβ has other zeros.
+template <class AnyProblem>
+bool is_zero(const AnyProblem& problem, double b, double rounding, double floor) {
+  const auto losses_at = [&](double score) {
+    Sum sum;
+    std::visit(
+        [&](const auto& loss) {
+          for (Index i = 0; i < problem.n(); ++i)
+            if (problem.cost(i) > 0) sum.add(problem.cost(i) * loss.value(problem.y[i], score));
+        },
+        problem.loss);
+    return sum.value();
+  };
+  return (problem.total != 0 || losses_at(b) <= rounding) && rounding <= 1e-6 * std::max(losses_at(0.0), floor);
+}
 
 }  // namespace dualgap

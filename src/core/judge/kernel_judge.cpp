@@ -293,7 +293,9 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, Patie
   c.rounding =
       unit_roundoff * (terms * (sizes + largest * sides.steepest * 1e-1) + 8 * (std::abs(c.primal) + std::abs(c.dual)));
   c.gap = c.primal - c.dual;
-  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding);
+  const bool zero = c.gap <= c.rounding &&
+                    (problem.task != Task::loss || is_zero(problem, verdict.thresholds.first, c.rounding, 0.0));
+  c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, 0.0, zero);
   const bool indefinite = q < -c.rounding || c.gap < -8 * c.rounding - 1e-9 * std::abs(c.primal);
   if (indefinite) c.relative_gap = infinity;  // K is not positive semidefinite: there is no duality to speak of
   return verdict;

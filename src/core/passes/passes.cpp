@@ -8,6 +8,7 @@ namespace dualgap {
 namespace {
 
 constexpr Index cached_entries = 8192;  // of rows that are read twice: they stay in a core's own cache between
+constexpr Index few_blocks = 8;         // too few for threads to share
 constexpr Index pack_rows = 192;  // rows copied together before a product: 192 × 500 columns stay in the second cache
 
 template <class Rows>
@@ -276,9 +277,15 @@ bool Passes::scores_and_combination(ConstVector w, double b, Vector z,
   return std::visit(
       [&](const auto& rows) {
         const Blocks blocks(rows.rows(), rows.entries(), rows.cols(), Blocks::solver_share);
+        if (blocks.count < few_blocks) {  // short columns: better two reads by every thread
+          const Blocks parts(rows.rows(), (rows.rows() + Blocks::most - 1) / Blocks::most);
+          return scores(w, b, z) &&
+                 team_.try_each(parts.count, [&](Index k) { weigh(k, parts.begin(k), parts.end(k)); }) &&
+                 combination(beta, v);
+        }
         const Index some = std::max<Index>(16, cached_entries * rows.rows() / std::max<Index>(rows.entries(), 1));
         return ordered_sum(team_, blocks, v, [&](Index block, Index begin, Index end, double* part) {
-          for (Index first = begin; first < end; first += some) {
+          for (Index first = begin; first < end && !team_.interrupted(); first += some) {
             const Index last = std::min(first + some, end);
             for (Index i = first; i < last; ++i) z[i] = rows.dot(i, w.data()) + b;
             weigh(block, first, last);

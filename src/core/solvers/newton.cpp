@@ -75,11 +75,11 @@ class Newton {
     if (!answer.beta.empty()) {
       rows_.center = answer.beta;
       make_feasible(problem_, rows_.center);
+      best_beta_ = rows_.center;
     }
-    best_beta_ = rows_.center;
     if (!Loss::smooth || (corners && system_.wide() && answer.w.empty()))
       rows_.q = options_.q > 0 ? options_.q : rows_.first_q();
-    open([](Index, Index) {});
+    open();
   }
 
   /// From the level before. Its scores are off by about √(d/m) of their spread, m its rows: the zone is made as wide as
@@ -90,14 +90,15 @@ class Newton {
       const double doubt = std::sqrt(static_cast<double>(grad_.size()) / static_cast<double>(rows_before));
       const std::vector<std::uint32_t> some = rows_.some();
       if (!score(some, w_, b_, rows_.z)) return;
+      epochs_ += static_cast<double>(some.size()) / static_cast<double>(n_);
       rows_.q = rows_.q_for_zone(some, level.q, std::min(doubt, 0.5));
       open([&](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) rows_.center[i] = rows_.middle(i, rows_.q).beta;
       });
+      best_beta_ = rows_.center;
     } else {
-      open([](Index, Index) {});
+      open();
     }
-    best_beta_ = rows_.center;
   }
 
   /// A level on a sample: until its gap is within `goal`, or where steps bring little more than `goal`, without the
@@ -148,12 +149,13 @@ class Newton {
     v_.assign(p_, 0.0);
     best_w_ = w_;
     best_b_ = b_;
+    best_beta_ = rows_.center;
   }
 
   /// The scores of the first point, β and what follows from them, in one read of the data; centre(begin, end) is called
   /// once the scores of those rows are known. Where everything is zero there is nothing to score.
-  template <class F>
-  void open(F centre) {
+  template <class F = void (*)(Index, Index)>
+  void open(F centre = [](Index, Index) {}) {
     if (b_ == 0 && squared(w_) == 0) {
       centre(0, n_);
       opened_ = evaluate(0.0) && combine(0.0);
@@ -166,6 +168,7 @@ class Newton {
       std::copy(rows_.beta.begin() + begin, rows_.beta.begin() + end, rows_.combined.begin() + begin);
     };
     opened_ = passes_.scores_and_combination(w_, b_, rows_.z, weigh, rows_.beta, v_) && !control_.look();
+    if (!opened_) return;
     epochs_ += 2;
     rows_.add_up(parts);
     tally();
@@ -479,7 +482,7 @@ class Newton {
     rows_.focus.watch_everyone();
     rows_.resting = {};
     if (!scores(w_, b_, rows_.z) || !evaluate(0.0) || !combine(0.0)) return false;
-    if (primal_ > thought) last_gap_ = infinity;  // rows had woken up unseen
+    if (primal_ > thought && ++surprises_ < many_surprises) last_gap_ = infinity;  // rows had woken up unseen, or so
     return true;
   }
 
@@ -596,10 +599,11 @@ class Newton {
   }
 
   static constexpr bool corners = Loss::smooth && Loss::shrinks;  // in the slope: the squared hinge and tube
-  static constexpr double margin = 4;      // so many steps like the last may pass before all rows are looked at
-  static constexpr Index few_strains = 5;  // steps cut short that are borne while no dual point is any good
-  static constexpr Index stuck = 12;       // steps without one before a smooth loss is smoothed
-  static constexpr Index patience = 40;    // steps without a gap a third smaller before something else is tried
+  static constexpr double margin = 4;          // so many steps like the last may pass before all rows are looked at
+  static constexpr Index few_strains = 5;      // steps cut short that are borne while no dual point is any good
+  static constexpr Index stuck = 12;           // steps without one before a smooth loss is smoothed
+  static constexpr Index many_surprises = 20;  // by then it is rounding
+  static constexpr Index patience = 40;        // steps without a gap a third smaller before something else is tried
 
   const Problem& problem_;
   const Loss& loss_;
@@ -624,7 +628,7 @@ class Newton {
   double resting_b_ = 0;
   double gain_ = infinity;  // of the last step, relative to the primal
   double pace_ = 0, sway_ = 0, limit_ = 0;
-  Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0;
+  Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
   bool opened_ = false;          // the first point is known
   double target_;                // the gap to reach

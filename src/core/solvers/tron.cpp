@@ -203,7 +203,7 @@ class TrustRegion {
     for (Index j = 0; j <= p_; ++j) {
       const double reg = j < p_ ? 1.0 : last_.penalty, m = reg + options_.mixing * m_[j];
       g_[j] = reg * w_[j] - g_[j];
-      m_[j] = m > 0 ? 1 / m : 1;
+      m_[j] = m > 1e-300 ? 1 / m : 1;  // an intercept that fits every row better and better bends nothing
     }
     norm_g_ = std::sqrt(scaled(g_, d_));
   }
@@ -248,6 +248,7 @@ class TrustRegion {
       const double a = curvature > 0 ? rz / curvature : infinity, reach = room / (sd + std::sqrt(sd * sd + dd * room));
       model.cut = a >= reach;
       const double t = model.cut ? reach : a;
+      if (!std::isfinite(t)) break;  // no curvature, and no end of the region in sight
       add(t, d_, s_);
       add(-t, hd_, r_);
       size += t * (2 * sd + t * dd);
@@ -291,15 +292,15 @@ class TrustRegion {
     Look at = look(t);
     const double ratio = (value_ - at.value) / std::max(model.decrease, 1e-300);
     progress_ = value_ - at.value;
-    if (ratio < 0.25 || (model.cut && ratio > 0.75)) {
-      for (int k = 0; k < 30 && (std::abs(at.slope) > 0.1 * std::abs(first) || at.value > value_); ++k) {
+    if (!(ratio >= 0.25) || (model.cut && ratio > 0.75)) {
+      for (int k = 0; k < 30 && (std::abs(at.slope) > 0.1 * std::abs(first) || !(at.value <= value_)); ++k) {
         (at.slope > 0 ? high : low) = t;
         const double newton = t - at.slope / at.curvature;
         const double limit = high < infinity ? high : 10 * t;
         t = newton > low && newton < limit ? newton : high < infinity ? 0.5 * (low + high) : limit;
         at = look(t);
       }
-      if (at.value > value_) at = look(t = 0);  // rounding is all that is left
+      if (!(at.value <= value_)) at = look(t = 0);  // rounding is all that is left
       progress_ = value_ - at.value;
     }
     if (model.cut && t >= 1)

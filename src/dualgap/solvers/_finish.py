@@ -30,15 +30,19 @@ def judge(problem: Any, control: Any, answer: Answer) -> None:
 
 def off_the_kink(problem: Any, control: Any, answer: Answer, tol: float) -> Answer:
     """A row on the kink of a margin loss pays its cost for every rounding error of its score. Where that hides the gap,
-    as it does on separable data at a huge C, a slightly longer w has no row there, and the gap can be proven."""
+    as it does on separable data at a huge C, a slightly longer w has no row there, and the gap can be proven. For fits
+    that have stalled."""
     loss, certificate = loss_named(problem.loss), control.certificate
     hidden = tol < certificate.relative_gap and certificate.gap <= 10 * certificate.rounding
-    if not (hidden and loss.kinked and loss.targets == "sign"):
+    control.reopen()
+    if not (hidden and loss.kinked and loss.targets == "sign") or control.look():
+        control.stop("stalled")
         return answer
     for longer in LONGER:
         stepped = replace(answer, coef=answer.coef * (1 + longer), intercept=answer.intercept * (1 + longer))
         judge(problem, control, stepped)
-        if control.certificate.relative_gap <= tol:
+        if control.stopped or control.certificate.relative_gap <= tol:
             return stepped
     judge(problem, control, answer)
+    control.stop("stalled")
     return answer

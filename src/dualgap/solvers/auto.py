@@ -40,6 +40,7 @@ MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass
 GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer
+ENOUGH = 1e-9  # a gap at which a stalled fit is left alone
 WILD = 1e4  # ratio of column scales that is worth a word
 
 
@@ -105,12 +106,11 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             why += f"; after {first.epochs:.0f} epochs more than that were still to go: newton from its point"
     if not control.stopped and not answer.judged:
         judge(problem, control, answer)
-    if control.status in ("stalled", "running"):
-        answer = off_the_kink(problem, control, answer, max(control.tol, 1e-9))
-    stuck = control.status in ("stalled", "running") and control.certificate.relative_gap > max(control.tol, 1e-9)
-    if stuck and answer.solver != "dcd":
-        answer = _descent_instead(problem, control, answer, options)
-        why += "; newton stalled: dcd from the start"
+    if _stuck(control) and answer.solver != "dcd":
+        answer = off_the_kink(problem, control, answer, max(control.tol, ENOUGH))
+        if _stuck(control):
+            answer = _descent_instead(problem, control, answer, options)
+            why += "; newton stalled: dcd from the start"
     return replace(answer, why=why)
 
 
@@ -148,14 +148,19 @@ def _warn_of_scales(columns: Any) -> None:
         )
 
 
+def _stuck(control: Any) -> bool:
+    return control.status in ("stalled", "running") and control.certificate.relative_gap > max(control.tol, ENOUGH)
+
+
 def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mapping[str, Any]) -> Answer:
     """Where a few rows are longer than the others by many orders of magnitude, β from scores has no digits left and
     Newton stalls; descent keeps β itself and may still get there. The better primal and the better dual point count."""
     before = control.certificate
-    control.end_solver(stalled.epochs)
+    control.end_solver(stalled.epochs - control.epochs)
     control.reopen()
-    patience = min(3e4, max(20.0, 1e9 / problem._matrix.entries))
+    patience = min(3e4, max(20.0, 1e9 / max(problem._matrix.entries, 1)))
     answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], "patience": patience})
+    answer.epochs += stalled.epochs
     if not answer.judged:
         judge(problem, control, answer)
     within = control.certificate.relative_gap <= control.tol

@@ -158,6 +158,13 @@ def test_what_a_bend_makes_of_rounding_is_in_the_certificate(loss, C):
     assert abs(float(exact - Fraction(result.certificate.primal))) <= result.certificate.rounding
 
 
+def test_a_tube_far_wider_than_the_scores():
+    """|y − z| − ε: what y and ε lose against each other is in the certificate."""
+    problem = dg.Problem([[3.0], [-3.0]], [0.1001, -0.1001], "epsilon_insensitive", C=1e12, epsilon=0.1)
+    result = dg.solve(problem, tol=1e-6, max_time=5)
+    assert result.status != "optimal" and result.certificate.rounding >= result.certificate.dual
+
+
 def few(seed):
     return np.random.default_rng(seed).standard_normal((5, 8)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
 

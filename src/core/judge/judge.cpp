@@ -119,7 +119,8 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
     const double z = s.z + b, value = c > 0 ? c * loss.value(y, z) : 0.0;
     part.loss.add(value);
     const double sums = static_cast<double>(rows.entries(i) / 4 + 6), size = s.size + std::abs(b);
-    double weight = steepest(loss, y, c, z, unit_roundoff * sums * size) * sums;
+    const double blur = unit_roundoff * (sums * size + 2 * std::abs(y));  // of the score, and of what is taken from it
+    double error = steepest(loss, y, c, z, blur) * blur + 8 * unit_roundoff * value;
     if (beta) {
       const double a = (*beta)[i];
       part.dual.add(loss.dual(y, c, a));
@@ -129,10 +130,10 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
         rows.view(i, [&](const auto& row) {
           for (Index k = 0; k < row.size; ++k) part.v[row.column(k)] += a * row.value(k);
         });
-        weight += std::abs(a) * static_cast<double>(end - begin + 4);
+        error += unit_roundoff * std::abs(a) * static_cast<double>(end - begin + 4) * (size + std::abs(y));
       }
     }
-    part.error.add(unit_roundoff * (weight * size + 8 * value));
+    part.error.add(error);
   }
 }
 
@@ -154,13 +155,14 @@ void judge_carefully(const Problem& problem, const Rows& rows, const Loss& loss,
     });
     z += rest;
     const double value = c > 0 ? c * loss.value(y, z) : 0.0, sums = static_cast<double>(rows.entries(i) + 4);
-    const double blur = unit_roundoff * (std::abs(z) + sums * sums * unit_roundoff * size);
+    const double blur = unit_roundoff * (std::abs(z) + 2 * std::abs(y) + sums * sums * unit_roundoff * size);
     part.loss.add(value);
     part.dual.add(dual);
     part.sum.add(a);
     part.size += std::abs(a);
     part.error.add(steepest(loss, y, c, z, blur) * blur + lines * lines * std::abs(a) * size +
-                   unit_roundoff * (8 * value + 4 * std::abs(dual) + 4 * std::abs(a * b)));
+                   unit_roundoff *
+                       (8 * value + 4 * std::abs(dual) + 4 * std::abs(a) * (std::abs(b) + std::abs(y) + std::abs(z))));
   }
 }
 

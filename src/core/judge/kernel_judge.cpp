@@ -282,8 +282,9 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, Patie
   }
   double largest = 0, sizes = 0;  // of Σ|βⱼ|k(xᵢ, xⱼ): what the rounding of z is a small part of
   for (Index i = 0; i < n; ++i) {
-    largest = std::max(largest, std::abs(out[n + i]));
-    sizes += std::abs(beta[i]) * std::abs(out[n + i]);
+    const double size = std::abs(out[n + i]) + (problem.task == Task::loss ? std::abs(problem.y[i]) : 0.0);
+    largest = std::max(largest, size);
+    sizes += std::abs(beta[i]) * size;
   }
   const double terms = static_cast<double>(count_cols(problem.rows)) + static_cast<double>(s) / 512 + 40;
   c.primal = sides.primal;

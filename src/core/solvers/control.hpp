@@ -65,8 +65,9 @@ class Control {
   bool record(const Certificate& certificate, const char* solver, double epochs, Index active, ConstVector w, double b,
               Purpose purpose);
 
+  /// The first reason counts; only that the user wants no more is stronger than having no means left.
   void stop(Status status) {
-    if (status_ == Status::running) status_ = status;
+    if (status_ == Status::running || (status_ == Status::stalled && status == Status::interrupted)) status_ = status;
   }
   /// A solver that came to the end of its means is no reason for another one not to try.
   void reopen() {

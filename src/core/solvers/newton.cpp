@@ -234,9 +234,10 @@ class Newton {
       if (free_) rows_.onto_zero_sum(best_beta_);
     }
     gap_ = relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0);
-    // while the dual point is below zero the gap is 1 whatever the steps bring: what they bring counts by itself
+    // while the dual point is far below the primal the gap is 1 whatever the steps bring: what they bring counts by
+    // itself
     if (gap_ < 0.7 * last_gap_ || best_primal_ < 0.7 * last_primal_ ||
-        (last_dual_ < 0 && best_dual_ > 0.7 * last_dual_)) {
+        best_dual_ > (last_dual_ < 0 ? 0.7 : 1.4) * last_dual_) {
       last_gap_ = std::min(gap_, last_gap_);
       last_primal_ = best_primal_;
       last_dual_ = best_dual_;

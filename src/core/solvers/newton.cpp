@@ -256,8 +256,9 @@ class Newton {
   bool polishing() const { return Loss::smooth && polish_ && rows_.q == 0; }
   /// Is there no way on?
   bool tired() const { return idle_ > patience && (rows_.q == 0 || renewed_ >= tries()); }
-  /// Where moves are those of conjugate gradients, a stuck point is more often chance than the end.
-  Index tries() const { return system_.wide() ? 6 : 2; }
+  /// Where moves are those of conjugate gradients, or much of the way is done, a stuck point is more often chance than
+  /// the end.
+  Index tries() const { return system_.wide() || gap_ < 1e-2 ? 6 : 2; }
 
   /// Asks the judge where our own numbers say that it is time. True: leave.
   bool decide(Answer& answer) {

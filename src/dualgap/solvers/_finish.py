@@ -34,9 +34,10 @@ def off_the_kink(problem: Any, control: Any, answer: Answer, tol: float) -> Answ
     that have stalled."""
     loss, certificate = loss_named(problem.loss), control.certificate
     hidden = tol < certificate.relative_gap and certificate.gap <= 10 * certificate.rounding
+    if not (hidden and loss.kinked and loss.targets == "sign"):
+        return answer
     control.reopen()
-    if not (hidden and loss.kinked and loss.targets == "sign") or control.look():
-        control.stop("stalled")
+    if control.look():
         return answer
     for longer in LONGER:
         stepped = replace(answer, coef=answer.coef * (1 + longer), intercept=answer.intercept * (1 + longer))

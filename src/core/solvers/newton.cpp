@@ -31,6 +31,7 @@
 #include <optional>
 #include <vector>
 
+#include "solvers/newton_line.hpp"
 #include "solvers/newton_rows.hpp"
 #include "solvers/newton_system.hpp"
 #include "solvers/newton_thinned.hpp"
@@ -234,10 +235,9 @@ class Newton {
       if (free_) rows_.onto_zero_sum(best_beta_);
     }
     gap_ = relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0);
-    // while the dual point is far below the primal the gap is 1 whatever the steps bring: what they bring counts by
-    // itself
+    // while the dual point is below zero the gap is 1 whatever the steps bring: what they bring counts by itself
     if (gap_ < 0.7 * last_gap_ || best_primal_ < 0.7 * last_primal_ ||
-        best_dual_ > (last_dual_ < 0 ? 0.7 : 1.4) * last_dual_) {
+        (last_dual_ < 0 && best_dual_ > 0.7 * last_dual_)) {
       last_gap_ = std::min(gap_, last_gap_);
       last_primal_ = best_primal_;
       last_dual_ = best_dual_;
@@ -256,9 +256,8 @@ class Newton {
   bool polishing() const { return Loss::smooth && polish_ && rows_.q == 0; }
   /// Is there no way on?
   bool tired() const { return idle_ > patience && (rows_.q == 0 || renewed_ >= tries()); }
-  /// Where moves are those of conjugate gradients, or much of the way is done, a stuck point is more often chance than
-  /// the end.
-  Index tries() const { return system_.wide() || gap_ < 1e-2 ? 6 : 2; }
+  /// Where moves are those of conjugate gradients, a stuck point is more often chance than the end.
+  Index tries() const { return system_.wide() ? 6 : 2; }
 
   /// Asks the judge where our own numbers say that it is time. True: leave.
   bool decide(Answer& answer) {
@@ -300,9 +299,11 @@ class Newton {
       return true;
     }
     if (!solved) return false;
+    if (!Loss::smooth) zone_before_ = rows_.slope;
     rows_.center = rows_.beta;
     rows_.q = std::max(rows_.q / options_.shrink, 1e-300);
     moved_ = false;
+    if (rows_.q > rows_.width_of_targets()) idle_ = 0;  // there the gap is 1 whatever is done, and this is the way
     return true;
   }
 
@@ -331,8 +332,9 @@ class Newton {
     if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
     const bool again = Loss::smooth && (sampling_ || !corners) && !polish_ && steady_ && system_.can_solve_again();
-    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
-      return false;
+    const bool solved =
+        again ? system_.solve_again(grad_, move_) : system_.solve(slopes(), grad_, move_, accuracy, aim());
+    if (!solved) return false;
     if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
     epochs_ += system_.take_work();
     const bool exact = tangents_ && !again && system_.exact();
@@ -344,7 +346,8 @@ class Newton {
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
     pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
-    sway_ = std::sqrt(rows_.sums.moved / (static_cast<double>(rows_.focus.count()) * squared(move_)));
+    if (rows_.focus.everyone())  // rows chosen for lying near their corners say nothing about the others
+      sway_ = std::max(std::sqrt(rows_.sums.moved / (static_cast<double>(n_) * squared(move_))), 0.7 * sway_);
     ++steps_;
     ++idle_;
     moved_ = true;
@@ -380,6 +383,15 @@ class Newton {
   NewtonSystem::Aim aim() const {
     using Aim = NewtonSystem::Aim;
     return rows_.q > 0 ? Aim::exactly : corners && renewed_ == 0 ? Aim::roughly : Aim::accurately;
+  }
+
+  /// The rows' part of the matrix. With a new centre and a smaller q most rows leap out of the zone at first, and what
+  /// is left of it would send the move anywhere: those of the zone before still count in that step.
+  const std::vector<double>& slopes() {
+    if (zone_before_.empty()) return rows_.slope;
+    first_slope_ = std::exchange(zone_before_, {});
+    for (Index i = 0; i < n_; ++i) first_slope_[i] = first_slope_[i] > 0 ? 1 / rows_.q : rows_.slope[i];
+    return first_slope_;
   }
 
   /// z = Xw + b of the watched rows.
@@ -557,36 +569,9 @@ class Newton {
     if (!evaluate(1.0)) return 0;
     const double one = along(1.0) - rows_.sums.along;
     if (!(first < 0) || (0.5 * first <= one && one <= 0)) return 1.0;
-    const double t = line_search(first, one);
+    const double t = before_minimum([this](double at) { return slope_at(at); }, first, one);
     evaluate(t);
     return t;
-  }
-
-  double line_search(double first, double one) const {
-    double low = 0, high = 1, f_low = first, f_high = one;
-    while (f_high < 0 && high < 1e12) {
-      low = high;
-      f_low = f_high;
-      f_high = slope_at(high *= 2);
-    }
-    for (int k = 0, side = 0; k < 60 && high - low > 1e-12 * high; ++k) {
-      double t = low - f_low * (high - low) / (f_high - f_low);  // regula falsi, Illinois' way
-      if (!(t > low && t < high) || k % 8 == 7) t = 0.5 * (low + high);
-      const double here = slope_at(t);
-      if (0.1 * first <= here && here <= 0) return t;
-      if (here < 0) {
-        low = t;
-        f_low = here;
-        if (side < 0) f_high *= 0.5;
-        side = -1;
-      } else {
-        high = t;
-        f_high = here;
-        if (side > 0) f_low *= 0.5;
-        side = 1;
-      }
-    }
-    return low > 0 ? low : 0.5 * (low + high);
   }
 
   void fill(Answer& answer) const {
@@ -627,6 +612,8 @@ class Newton {
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
   std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest
   std::vector<double> met_;
+  std::vector<double> zone_before_,
+      first_slope_;  // of a kinked loss at the last centre, and for the first step from it
   double resting_b_ = 0;
   double gain_ = infinity;  // of the last step, relative to the primal
   double pace_ = 0, sway_ = 0, limit_ = 0;

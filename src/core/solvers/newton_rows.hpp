@@ -75,23 +75,27 @@ class NewtonRows {
     return q;
   }
 
-  /// max(4·scale/C, mean ‖x‖²): the first makes the smoothed loss as wide as the targets, the second keeps a huge C
-  /// from starting on a kink.
+  /// 4·scale/C: the smoothing that makes a loss as wide as the targets.
+  double width_of_targets() const {
+    double targets = 0, costs = 0;
+    for (Index i = 0; i < n_; ++i) {
+      targets += Loss::targets == Targets::sign ? 1.0 : std::abs(problem_.y[i]);
+      costs += problem_.cost(i);
+    }
+    return 4 * (targets > 0 ? targets : static_cast<double>(n_)) / costs;
+  }
+
+  /// The smoothing to begin with: no less than the mean ‖x‖², which keeps a huge C from starting on a kink.
   double first_q() const {
     const Index step = std::max<Index>(1, n_ / 2000);
-    double squares = 0, targets = 0, costs = 0;
+    double squares = 0;
     Index count = 0;
     std::visit(
         [&](const auto& rows) {
           for (Index i = 0; i < n_; i += step, ++count) squares += squared_norm(rows, i);
         },
         problem_.rows);
-    for (Index i = 0; i < n_; ++i) {
-      targets += Loss::targets == Targets::sign ? 1.0 : std::abs(problem_.y[i]);
-      costs += problem_.cost(i);
-    }
-    const double mean_target = targets > 0 ? targets / static_cast<double>(n_) : 1.0;
-    return std::max({4 * mean_target * static_cast<double>(n_) / costs, squares / static_cast<double>(count), 1e-300});
+    return std::max({width_of_targets(), squares / static_cast<double>(count), 1e-300});
   }
 
   /// β, slope and the sums at z + t·ray.

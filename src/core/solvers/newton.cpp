@@ -271,20 +271,17 @@ class Newton {
       return true;
     }
     if (tired) control_.stop(Status::stalled);
-    if (due && tangents_ && control_.certificate().relative_gap > 2 * gap_) {
-      tangents_ = false;  // rounding in the solution of the system: no more of what stands on it
-      best_dual_ = -infinity;
+    const Certificate& seen = control_.certificate();
+    if (due && seen.relative_gap > 2 * gap_ && 2 * (best_dual_ - seen.dual) > seen.primal - seen.dual) {
+      best_dual_ = seen.dual;  // the dual point is worth less than we thought
       last_gap_ = infinity;
+      if (tangents_)
+        tangents_ = false;  // rounding in the solution of the system: no more of what stands on it
+      else if (free_ && level_ > 1e-13)
+        level_ = std::max(0.1 * level_, 1e-13);  // Σβ was too far from zero: trust only points that are closer
       return tired;
     }
-    if (free_ && due && level_ > 1e-13 && control_.certificate().relative_gap > 2 * gap_) {
-      best_dual_ = -infinity;  // Σβ was too far from zero for our estimate: trust only points that are closer
-      level_ = std::max(0.1 * level_, 1e-13);
-      last_gap_ = infinity;
-      return tired;
-    }
-    if (due && gap_ > 0)
-      ratio_ = std::min(std::max(1.05 * control_.certificate().relative_gap / gap_, ratio_ * 1.5), 1e6);
+    if (due && gap_ > 0) ratio_ = std::min(std::max(1.05 * seen.relative_gap / gap_, ratio_ * 1.5), 1e6);
     return tired;
   }
 
@@ -299,7 +296,6 @@ class Newton {
       return true;
     }
     if (!solved) return false;
-    if (!Loss::smooth) zone_before_ = rows_.slope;
     rows_.center = rows_.beta;
     rows_.q = std::max(rows_.q / options_.shrink, 1e-300);
     moved_ = false;
@@ -332,9 +328,8 @@ class Newton {
     if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
     const bool again = Loss::smooth && (sampling_ || !corners) && !polish_ && steady_ && system_.can_solve_again();
-    const bool solved =
-        again ? system_.solve_again(grad_, move_) : system_.solve(slopes(), grad_, move_, accuracy, aim());
-    if (!solved) return false;
+    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
+      return false;
     if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
     epochs_ += system_.take_work();
     const bool exact = tangents_ && !again && system_.exact();
@@ -383,15 +378,6 @@ class Newton {
   NewtonSystem::Aim aim() const {
     using Aim = NewtonSystem::Aim;
     return rows_.q > 0 ? Aim::exactly : corners && renewed_ == 0 ? Aim::roughly : Aim::accurately;
-  }
-
-  /// The rows' part of the matrix. With a new centre and a smaller q most rows leap out of the zone at first, and what
-  /// is left of it would send the move anywhere: those of the zone before still count in that step.
-  const std::vector<double>& slopes() {
-    if (zone_before_.empty()) return rows_.slope;
-    first_slope_ = std::exchange(zone_before_, {});
-    for (Index i = 0; i < n_; ++i) first_slope_[i] = first_slope_[i] > 0 ? 1 / rows_.q : rows_.slope[i];
-    return first_slope_;
   }
 
   /// z = Xw + b of the watched rows.
@@ -612,8 +598,6 @@ class Newton {
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
   std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest
   std::vector<double> met_;
-  std::vector<double> zone_before_,
-      first_slope_;  // of a kinked loss at the last centre, and for the first step from it
   double resting_b_ = 0;
   double gain_ = infinity;  // of the last step, relative to the primal
   double pace_ = 0, sway_ = 0, limit_ = 0;

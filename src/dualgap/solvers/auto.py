@@ -38,8 +38,9 @@ HOPELESS = 2e3  # C · mean ‖x‖² above which a few epochs of descent are no
 FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
-GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass
-GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer
+GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass, where rows share few columns
+THIN = 0.02  # the part of the columns that a row has where they share few
+GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer, whatever they share
 ENOUGH = 1e-9  # a gap at which a stalled fit is left alone
 WILD = 1e4  # ratio of column scales that is worth a word
 
@@ -51,6 +52,7 @@ class Forecast:
     epoch: float
     newton: float
     hardness: float  # C · mean ‖x‖²
+    density: float  # the part of the columns that a row has
 
     @property
     def patience(self) -> float:
@@ -73,7 +75,8 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     side = min(n, MANY_ROWS) if wide else min(d, n)
     newton = (0.0 if wide else full_grams * gram) + steps * (3.0 * n * entries + side**3 / 60.0)
     costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))
-    return Forecast(3.0 * n * entries, newton, costs * mean_square), columns
+    density = entries / max(problem.n_cols, 1)
+    return Forecast(3.0 * n * entries, newton, costs * mean_square, density), columns
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
@@ -90,8 +93,10 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
     else:
         loss = loss_named(problem.loss)
-        signs = loss.targets == "sign" and loss.bounded
-        gentle = plan.hardness <= (GENTLE_SIGNS if signs else GENTLE)
+        if loss.targets == "sign" and loss.bounded:
+            gentle = plan.hardness <= GENTLE_SIGNS
+        else:
+            gentle = plan.hardness <= GENTLE and plan.density <= THIN
         descent = {"init": "sgd" if gentle else "zero", "patience": max(plan.patience, 10.0)}
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
         why = f"dcd: newton would cost {plan.patience:.0f} epochs"

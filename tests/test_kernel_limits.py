@@ -179,3 +179,15 @@ def test_bad_kernels_are_refused_or_end():
     with pytest.warns(UserWarning):
         model = dg.SVC(kernel="precomputed", C=5).fit(K - 2 * np.eye(40), y)
     assert np.isinf(model.certificate_.relative_gap) and np.isfinite(model.decision_function(K)).all()
+
+
+@pytest.mark.filterwarnings("ignore:NuSVR stopped")
+def test_targets_that_drown_the_scores_are_in_the_certificate():
+    """y + 2⁴⁰ leaves a thousandth of each residual: what is lost must be said, not called optimal."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 3))
+    y = X[:, 0] + 0.1 * random.normal(size=60)
+    near, far = (dg.NuSVR(kernel="rbf", C=10, tol=1e-3).fit(X, y + offset) for offset in (0.0, 2.0**40))
+    assert near.result_.status == "optimal"
+    assert far.result_.status != "optimal"
+    assert far.certificate_.rounding > 0.01  # the optimum is 25

@@ -162,7 +162,29 @@ def test_a_tube_far_wider_than_the_scores():
     """|y − z| − ε: what y and ε lose against each other is in the certificate."""
     problem = dg.Problem([[3.0], [-3.0]], [0.1001, -0.1001], "epsilon_insensitive", C=1e12, epsilon=0.1)
     result = dg.solve(problem, tol=1e-6, max_time=5)
-    assert result.status != "optimal" and result.certificate.rounding >= result.certificate.dual
+    assert result.status == "stalled" and result.certificate.rounding >= result.certificate.dual
+
+
+@pytest.mark.parametrize("solver", ["newton", "auto"])
+def test_a_refusal_for_rounding_ends_the_fit(solver):
+    """The judge refuses what rounding hides; our own numbers say that all is done. Neither changes its mind."""
+    tube = dg.Problem([[2.0, 1.0]], [0.33], "epsilon_insensitive", C=1e11, epsilon=0.1)
+    margin = dg.Problem([[1.0, 0.3], [-0.3, 0.5]], [1.0, -1.0], C=1e11, intercept="regularized")
+    for problem in (tube, margin):
+        result = dg.solve(problem, solver, tol=1e-6)
+        assert result.status in ("optimal", "stalled") and result.n_iter < 1000
+
+
+def test_a_callback_is_heard_when_the_fit_has_stalled():
+    problem = dg.Problem([[3.0], [-3.0]], [0.1001, -0.1001], "epsilon_insensitive", C=1e12, epsilon=0.1)
+    calls = []
+    assert (
+        dg.solve(problem, "newton", tol=1e-6, callback=lambda state: calls.append(state) and False).status == "stalled"
+    )
+    left = iter(calls[1:])
+    assert (
+        dg.solve(problem, "newton", tol=1e-6, callback=lambda state: next(left, None) is None).status == "interrupted"
+    )
 
 
 def few(seed):

@@ -416,3 +416,14 @@ def test_a_table_of_zeros_leaves_the_intercept(loss, table):
     for solver in ("auto", "dcd"):
         result = dg.solve(dg.Problem(table((7, 3)), y, loss, intercept="free"), solver, tol=1e-6, max_iter=20000)
         assert result.status == "optimal" and not result.coef.any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_newton_where_a_sample_has_no_rows_that_count(seed):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(20_000, 5))
+    y = np.sign(X[:, 0] + random.normal(size=20_000))
+    weight = (random.random(20_000) < 2e-4).astype(float)
+    weight[:2], y[:2] = 1.0, [1.0, -1.0]
+    result = dg.solve(dg.Problem(X, y, sample_weight=weight), "newton", tol=1e-6)
+    assert result.status == "optimal" and result.n_iter < 1000

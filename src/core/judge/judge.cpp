@@ -130,7 +130,7 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
         rows.view(i, [&](const auto& row) {
           for (Index k = 0; k < row.size; ++k) part.v[row.column(k)] += a * row.value(k);
         });
-        error += unit_roundoff * std::abs(a) * static_cast<double>(end - begin + 4) * (size + std::abs(y));
+        error += unit_roundoff * std::abs(a) * (static_cast<double>(end - begin + 4) * size + 4 * std::abs(y));
       }
     }
     part.error.add(error);

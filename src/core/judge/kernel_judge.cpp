@@ -280,11 +280,15 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, Patie
   } else {
     sides = task_sides(problem, verdict.z, beta, q, own_values(problem), verdict.thresholds);
   }
-  double largest = 0, sizes = 0;  // of Σ|βⱼ|k(xᵢ, xⱼ): what the rounding of z is a small part of
+  double largest = 0, sizes = 0;     // of Σ|βⱼ|k(xᵢ, xⱼ): what the rounding of z is a small part of
+  double farthest = 0, targets = 0;  // of |yᵢ|, where it is taken from a score
+  const bool subtracted = problem.task == Task::loss || problem.task == Task::nu_svr;
   for (Index i = 0; i < n; ++i) {
-    const double size = std::abs(out[n + i]) + (problem.task == Task::loss ? std::abs(problem.y[i]) : 0.0);
+    const double size = std::abs(out[n + i]), target = subtracted ? std::abs(problem.y[i]) : 0.0;
     largest = std::max(largest, size);
     sizes += std::abs(beta[i]) * size;
+    farthest = std::max(farthest, target);
+    targets += std::abs(beta[i]) * target;
   }
   const double terms = static_cast<double>(count_cols(problem.rows)) + static_cast<double>(s) / 512 + 40;
   c.primal = sides.primal;
@@ -292,10 +296,12 @@ KernelVerdict judge(const KernelProblem& problem, Vector beta, Team& team, Patie
   if (std::isnan(c.primal)) c.primal = infinity;
   if (std::isnan(c.dual)) c.dual = -infinity;
   c.rounding =
-      unit_roundoff * (terms * (sizes + largest * sides.steepest * 1e-1) + 8 * (std::abs(c.primal) + std::abs(c.dual)));
+      unit_roundoff * (terms * (sizes + largest * sides.steepest * 1e-1) + 4 * (targets + farthest * sides.steepest) +
+                       8 * (std::abs(c.primal) + std::abs(c.dual)));
   c.gap = c.primal - c.dual;
   const bool zero = c.gap <= c.rounding &&
-                    (problem.task != Task::loss || is_zero(problem, verdict.thresholds.first, c.rounding, 0.0));
+                    (problem.task == Task::loss ? is_zero(problem, verdict.thresholds.first, c.rounding, 0.0)
+                                                : std::max(std::abs(c.primal), std::abs(c.dual)) <= c.rounding);
   c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, 0.0, zero);
   const bool indefinite = q < -c.rounding || c.gap < -8 * c.rounding - 1e-9 * std::abs(c.primal);
   if (indefinite) c.relative_gap = infinity;  // K is not positive semidefinite: there is no duality to speak of

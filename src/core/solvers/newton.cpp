@@ -66,6 +66,7 @@ class Newton {
         rows_(problem, loss, control.team),
         grad_(p_ + (ones_ ? 1 : 0)),
         move_(grad_.size()),
+        width_(rows_.width_of_targets()),
         target_(control.tol),
         polish_(control.tol <= 1e-12),
         tangents_(Loss::smooth && !polish_) {}
@@ -272,12 +273,15 @@ class Newton {
     }
     if (tired) control_.stop(Status::stalled);
     const Certificate& seen = control_.certificate();
-    if (due && seen.relative_gap > 2 * gap_ && 2 * (best_dual_ - seen.dual) > seen.primal - seen.dual) {
-      best_dual_ = seen.dual;  // the dual point is worth less than we thought
+    const double lost = best_dual_ - seen.dual;  // the dual point is worth less than we thought
+    const bool closer = free_ && level_ > 1e-13;
+    if (due && (tangents_ || closer) && seen.relative_gap > 2 * gap_ &&
+        (lost > std::max(0.5 * seen.gap, 0.0) || !(lost < infinity))) {
+      best_dual_ = seen.dual;
       last_gap_ = infinity;
       if (tangents_)
         tangents_ = false;  // rounding in the solution of the system: no more of what stands on it
-      else if (free_ && level_ > 1e-13)
+      else
         level_ = std::max(0.1 * level_, 1e-13);  // Σβ was too far from zero: trust only points that are closer
       return tired;
     }
@@ -299,7 +303,7 @@ class Newton {
     rows_.center = rows_.beta;
     rows_.q = std::max(rows_.q / options_.shrink, 1e-300);
     moved_ = false;
-    if (rows_.q > rows_.width_of_targets()) idle_ = 0;  // there the gap is 1 whatever is done, and this is the way
+    if (rows_.q > width_) idle_ = 0;  // the gap is seldom below 1 so far: this is the way there
     return true;
   }
 
@@ -341,8 +345,7 @@ class Newton {
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
     pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
-    if (rows_.focus.everyone())  // rows chosen for lying near their corners say nothing about the others
-      sway_ = std::max(std::sqrt(rows_.sums.moved / (static_cast<double>(n_) * squared(move_))), 0.7 * sway_);
+    if (rows_.focus.everyone()) measure_sway(rows_.sums.moved, squared(move_), n_);
     ++steps_;
     ++idle_;
     moved_ = true;
@@ -430,16 +433,24 @@ class Newton {
     return true;
   }
 
-  /// Does the step leave where the resting rows are known to rest?
-  bool too_far(double t) const {
+  /// From the squared changes of so many scores over a way: never from rows chosen for lying near their corners, which
+  /// a step is made not to move.
+  void measure_sway(double moved, double way, Index rows) {
+    if (way > 0) sway_ = std::max(std::sqrt(moved / (static_cast<double>(rows) * way)), 0.7 * sway_);
+  }
+
+  /// The squared way from where the resting rows were seen to rest to the end of the step.
+  double way_from_rest(double t) const {
     double square = ones_ ? b_ + t * move_[p_] - resting_b_ : 0.0;
     square *= square;
     for (Index j = 0; j < p_; ++j) {
       const double distance = w_[j] + t * move_[j] - resting_w_[j];
       square += distance * distance;
     }
-    return square > limit_ * limit_;
+    return square;
   }
+  /// Does the step leave where they are known to rest?
+  bool too_far(double t) const { return way_from_rest(t) > limit_ * limit_; }
 
   /// Looks at the resting rows where the step ends. Those that would not rest there are watched from now on, and the
   /// step has to be chosen again; where there are none, `met_` is the score of all rows.
@@ -452,13 +463,16 @@ class Newton {
     std::vector<bool> watched(n_);
     for (const auto i : rows_.focus.rows()) watched[i] = true;
     std::vector<std::uint32_t> rows, all;
+    double moved = 0;
     for (Index i = 0; i < n_; ++i) {
+      if (!watched[i]) moved += (met_[i] - rows_.z[i]) * (met_[i] - rows_.z[i]);
       const bool wakes =
           !watched[i] &&
           loss_.prox(problem_.y[i], problem_.cost(i), rows_.center[i], met_[i], rows_.q).beta != rows_.beta[i];
       if (wakes) rows.push_back(static_cast<std::uint32_t>(i));
       if (wakes || watched[i]) all.push_back(static_cast<std::uint32_t>(i));
     }
+    measure_sway(moved, way_from_rest(t), n_ - rows_.focus.count());
     woken = !rows.empty();
     if (!woken) return true;
     std::vector<double> ray(rows.size()), change(p_);
@@ -576,7 +590,8 @@ class Newton {
   static constexpr Index few_strains = 5;      // steps cut short that are borne while no dual point is any good
   static constexpr Index stuck = 12;           // steps without one before a smooth loss is smoothed
   static constexpr Index many_surprises = 20;  // by then it is rounding
-  static constexpr Index patience = 40;        // steps without a gap a third smaller before something else is tried
+  static constexpr Index patience =
+      40;  // steps without progress (see keep_best and outer_step) before something else is tried
 
   const Problem& problem_;
   const Loss& loss_;
@@ -604,6 +619,7 @@ class Newton {
   Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
   bool opened_ = false;          // the first point is known
+  const double width_;           // of the targets: a smoothing beyond it says little about them
   double target_;                // the gap to reach
   std::optional<double> ahead_;  // a step that w has taken and β has not
   const bool polish_;            // w itself is wanted to the last digits: the gradient has to vanish, no short cuts

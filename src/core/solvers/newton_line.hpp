@@ -17,7 +17,7 @@ double before_minimum(F f, double first, double one) {
   }
   for (int k = 0, side = 0; k < 100 && high - low > 1e-15 * high; ++k) {
     double t = low - f_low * (high - low) / (f_high - f_low);
-    if (!(t > low && t < high) || k % (k < 16 ? 8 : 2) == 1) t = 0.5 * (low + high);
+    if (!(t > low && t < high) || (k < 16 ? k % 8 == 7 : k % 2 == 1)) t = 0.5 * (low + high);
     const double here = f(t);
     if (0.1 * first <= here && here <= 0) return t;
     if (here < 0) {

@@ -75,14 +75,14 @@ class NewtonRows {
     return q;
   }
 
-  /// 4·scale/C: the smoothing that makes a loss as wide as the targets.
+  /// 4·scale/C: the smoothing that makes a loss as wide as the targets. A sample may have no costs at all.
   double width_of_targets() const {
     double targets = 0, costs = 0;
     for (Index i = 0; i < n_; ++i) {
       targets += Loss::targets == Targets::sign ? 1.0 : std::abs(problem_.y[i]);
       costs += problem_.cost(i);
     }
-    return 4 * (targets > 0 ? targets : static_cast<double>(n_)) / costs;
+    return costs > 0 ? 4 * (targets > 0 ? targets : static_cast<double>(n_)) / costs : 0.0;
   }
 
   /// The smoothing to begin with: no less than the mean ‖x‖², which keeps a huge C from starting on a kink.

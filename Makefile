@@ -9,10 +9,11 @@ CXX_FILES = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.inl' 'tests/*.cp
 help:
 	@echo "make demo | test | lint | format | bench | bench-full | sanitize | fuzz | dev | clean"
 
-# the build's own tools, so that the second build of a checkout compiles only what changed
+# the build's own tools, so that the second build of a checkout compiles only what changed; setuptools and wheel build
+# the peers that come as source (LIBLINEAR, LIBSVM)
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+	$(BIN)/pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja setuptools wheel
 
 # one stamp an extra: installing again happens only when a source changed
 $(VENV)/.%: $(BIN)/python $(SOURCES)

@@ -43,15 +43,15 @@ struct StoredValues {
   double at(Index k) const { return static_cast<double>(data[k]); }
   double dot(const simd::Table& t, Index k, const std::int32_t* j, const double* w, Index n) const {
     if constexpr (sizeof(T) == 8)
-      return t.gather_f64(data + k, j, w, n);
+      return t.sparse.dot_f64(data + k, j, w, n);
     else
-      return t.gather_f32(data + k, j, w, n);
+      return t.sparse.dot_f32(data + k, j, w, n);
   }
   void add(const simd::Table& t, Index k, const std::int32_t* j, double a, double* w, Index n) const {
     if constexpr (sizeof(T) == 8)
-      t.scatter_f64(a, data + k, j, w, n);
+      t.sparse.add_f64(a, data + k, j, w, n);
     else
-      t.scatter_f32(a, data + k, j, w, n);
+      t.sparse.add_f32(a, data + k, j, w, n);
   }
   void prefetch(Index k) const { __builtin_prefetch(data + k); }
 };
@@ -61,10 +61,10 @@ struct EqualValues {
   double value;
   double at(Index) const { return value; }
   double dot(const simd::Table& t, Index, const std::int32_t* j, const double* w, Index n) const {
-    return value * t.gather_ones(j, w, n);
+    return value * t.sparse.dot_ones(j, w, n);
   }
   void add(const simd::Table& t, Index, const std::int32_t* j, double a, double* w, Index n) const {
-    t.scatter_ones(a * value, j, w, n);
+    t.sparse.add_ones(a * value, j, w, n);
   }
   void prefetch(Index) const {}
 };

@@ -8,29 +8,44 @@ namespace dualgap::simd {
 
 extern const Table table_baseline;
 #if defined(DUALGAP_X86)
-extern const Table table_avx2;
-extern const Table table_avx512;
+extern const Table table_avx2, table_avx2_nogather;
+extern const Table table_avx512, table_avx512_nogather;
 #endif
 
 const Table* find(const char* name) {
 #if defined(DUALGAP_X86)
   __builtin_cpu_init();
-  if (!std::strcmp(name, "avx512") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-    return &table_avx512;
-  if (!std::strcmp(name, "avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &table_avx2;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw"))
+    for (const Table* level : {&table_avx512, &table_avx512_nogather})
+      if (!std::strcmp(name, level->name)) return level;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    for (const Table* level : {&table_avx2, &table_avx2_nogather})
+      if (!std::strcmp(name, level->name)) return level;
 #endif
-  if (!std::strcmp(name, "baseline")) return &table_baseline;
+  if (!std::strcmp(name, table_baseline.name)) return &table_baseline;
   return nullptr;
 }
 
+namespace {
+
+const Table& best() {
+#if defined(DUALGAP_X86)
+  __builtin_cpu_init();
+  const bool gathers = !__builtin_cpu_is("amd");  // there they are microcode
+  for (const char* name : {gathers ? "avx512" : "avx512-nogather", gathers ? "avx2" : "avx2-nogather"})
+    if (const Table* level = find(name)) return *level;
+#endif
+  return table_baseline;
+}
+
+}  // namespace
+
 const Table& active() {
   static const Table& chosen = []() -> const Table& {
-    if (const char* wanted = std::getenv("DUALGAP_SIMD"))
-      if (const Table* level = find(wanted)) return *level;
-    for (const char* name : {"avx512", "avx2"})
-      if (const Table* level = find(name)) return *level;
-    return table_baseline;
+    const char* wanted = std::getenv("DUALGAP_SIMD");
+    const Table* level = wanted ? find(wanted) : nullptr;
+    return level ? *level : best();
   }();
   return chosen;
 }

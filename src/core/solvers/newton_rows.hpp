@@ -121,20 +121,28 @@ class NewtonRows {
       });
       return s;
     }
-    focus.each(begin, end, [&](Index i) {
-      const double y = problem_.y[i], c = problem_.cost(i), score = z[i] + t * ray[i];
-      const Step step = loss_.prox(y, c, center[i], score, q);
-      const double value = c > 0 ? c * loss_.value(y, score) : 0.0;
-      beta[i] = step.beta;
-      slope[i] = step.slope;
-      s.loss += value;
-      s.dual += Loss::smooth && q == 0 ? value + step.beta * score  // Fenchel–Young is tight there
-                                       : loss_.dual(y, c, step.beta);
-      s.beta += step.beta;
-      s.size += std::abs(step.beta);
-      s.along += step.beta * ray[i];
-      s.moved += ray[i] * ray[i];
-    });
+    Batch rows;
+    for (Index first = begin; first < end; first += batch) {
+      const Index count = std::min(batch, end - first);
+      fetch(first, count, t, rows);
+      if (Loss::smooth && q == 0)
+        step<true>(rows, count);
+      else
+        step<false>(rows, count);
+      for (Index k = 0; k < count; ++k) {
+        s.loss += rows.loss[k];
+        s.dual += rows.dual[k];
+        s.beta += rows.beta[k];
+        s.size += std::abs(rows.beta[k]);
+        s.along += rows.beta[k] * rows.ray[k];
+        s.moved += rows.ray[k] * rows.ray[k];
+      }
+      Index k = 0;
+      focus.each(first, first + count, [&](Index i) {
+        beta[i] = rows.beta[k];
+        slope[i] = rows.slope[k++];
+      });
+    }
     return s;
   }
   void add_up(const std::vector<Sums>& parts) {
@@ -165,9 +173,7 @@ class NewtonRows {
           s -= problem_.y[i] * problem_.cost(i) * share * ray[i];
         });
       else
-        focus.each(k, [&](Index i) {
-          s -= loss_.prox(problem_.y[i], problem_.cost(i), center[i], z[i] + t * ray[i], q).beta * ray[i];
-        });
+        s = pull(focus.blocks().begin(k), focus.blocks().end(k), t);
       parts[k] = s;
     });
     return std::accumulate(parts.begin(), parts.end(), 0.0);
@@ -184,6 +190,54 @@ class NewtonRows {
 
  private:
   static constexpr Index batch = 256;
+
+  /// Rows side by side, so that the compiler takes several at once and none is a branch: who is where is chance.
+  struct Batch {
+    double y[batch], c[batch], center[batch], score[batch], ray[batch];
+    double loss[batch], dual[batch], beta[batch], slope[batch];
+  };
+  void fetch(Index first, Index count, double t, Batch& rows) const {
+    Index k = 0;
+    focus.each(first, first + count, [&](Index i) {
+      rows.y[k] = problem_.y[i];
+      rows.c[k] = problem_.cost(i);
+      rows.center[k] = center[i];
+      rows.ray[k] = ray[i];
+      rows.score[k] = z[i] + t * ray[i];
+      ++k;
+    });
+  }
+
+  /// β, its slope and both terms of the rows fetched. Where a smooth loss is not smoothed further Fenchel–Young is
+  /// tight.
+  template <bool Tight>
+  void step(Batch& rows, Index count) const {
+    const Loss loss = loss_;
+    const double smoothing = Tight ? 0.0 : q;
+    for (Index k = 0; k < count; ++k) {
+      const double y = rows.y[k], c = rows.c[k], score = rows.score[k], value = loss.value(y, score);
+      const Step step = loss.prox(y, c, rows.center[k], score, smoothing);
+      rows.beta[k] = step.beta;
+      rows.slope[k] = step.slope;
+      rows.loss[k] = c > 0 ? c * value : 0.0;
+      rows.dual[k] = Tight ? rows.loss[k] + step.beta * score : loss.dual(y, c, step.beta);
+    }
+  }
+
+  double pull(Index begin, Index end, double t) const {
+    double s = 0;
+    Batch rows;
+    const Loss loss = loss_;
+    const double q = this->q;
+    for (Index first = begin; first < end; first += batch) {
+      const Index count = std::min(batch, end - first);
+      fetch(first, count, t, rows);
+      for (Index k = 0; k < count; ++k)
+        rows.beta[k] = loss.prox(rows.y[k], rows.c[k], rows.center[k], rows.score[k], q).beta;
+      for (Index k = 0; k < count; ++k) s -= rows.beta[k] * rows.ray[k];
+    }
+    return s;
+  }
 
   /// f(i, score, ℓ, share) for the rows [begin, end) at z + t·ray, many at a time.
   template <class F>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/tail.hpp"
 #include "base/types.hpp"
 #include "rows/sample.hpp"
 #include "simd/table.hpp"
@@ -41,6 +42,8 @@ struct StoredValues {
   using Value = T;
   const T* data;
   double at(Index k) const { return static_cast<double>(data[k]); }
+  double part(Index k) const { return at(k); }  // at = part · common
+  double common() const { return 1.0; }
   double dot(const simd::Table& t, Index k, const std::int32_t* j, const double* w, Index n) const {
     if constexpr (sizeof(T) == 8)
       return t.sparse.dot_f64(data + k, j, w, n);
@@ -60,6 +63,8 @@ struct StoredValues {
 struct EqualValues {
   double value;
   double at(Index) const { return value; }
+  double part(Index) const { return 1.0; }
+  double common() const { return value; }
   double dot(const simd::Table& t, Index, const std::int32_t* j, const double* w, Index n) const {
     return value * t.sparse.dot_ones(j, w, n);
   }
@@ -127,16 +132,19 @@ class CsrRows {
 
   template <class I>
   double plain_dot(Index k, const I* j, const double* w, Index n) const {
-    double a = 0, b = 0, c = 0, d = 0;
-    Index t = 0;
-    for (; t + 4 <= n; t += 4) {
-      a += values_.at(k + t) * w[j[t]];
-      b += values_.at(k + t + 1) * w[j[t + 1]];
-      c += values_.at(k + t + 2) * w[j[t + 2]];
-      d += values_.at(k + t + 3) * w[j[t + 3]];
+    double sum[8] = {};
+    if (n < 8) {
+      for (Index t = 0; t < n; ++t) sum[0] += values_.part(k + t) * w[j[t]];
+      return sum[0] * values_.common();
     }
-    for (; t < n; ++t) a += values_.at(k + t) * w[j[t]];
-    return (a + b) + (c + d);
+    Index t = 0;
+    for (; t + 8 <= n; t += 8)
+      for (Index c = 0; c < 8; ++c) sum[c] += values_.part(k + t + c) * w[j[t + c]];
+    const double* factor = tail_factors.at[n - t];
+    t = n - 8;
+    for (Index c = 0; c < 8; ++c) sum[c] += factor[c] * values_.part(k + t + c) * w[j[t + c]];
+    const double all = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+    return all * values_.common();
   }
   template <class I>
   void plain_add(Index k, const I* j, double a, double* w, Index n) const {

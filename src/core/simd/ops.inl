@@ -2,6 +2,7 @@
 // NOGATHER (the name of the level without gathers) where there are such instructions.
 // No standard headers with templates or inline functions here: their weak symbols would be compiled for a wider machine
 // and could be picked by the linker for everyone (tests/test_build.py looks for that with nm).
+#include "base/tail.hpp"
 #include "simd/table.hpp"
 
 #if defined(__AVX2__)
@@ -74,6 +75,11 @@ inline Pair two(const std::int32_t* j, const double* w) { return Pair{w[j[0]], w
 /// Σ v[k] w[j[k]] by ordinary loads.
 template <class Values>
 inline double sparse_dot(Values v, const std::int32_t* j, const double* w, Int n) {
+  if (n < 8) {
+    double s = 0;
+    for (Int k = 0; k < n; ++k) s += v.one(k) * w[j[k]];
+    return s;
+  }
   Pair a = {}, b = {}, c = {}, d = {};
   Int k = 0;
   for (; k + 8 <= n; k += 8) {
@@ -82,18 +88,14 @@ inline double sparse_dot(Values v, const std::int32_t* j, const double* w, Int n
     c += v.pair(k + 4) * two(j + k + 4, w);
     d += v.pair(k + 6) * two(j + k + 6, w);
   }
-  if (k + 4 <= n) {
-    a += v.pair(k) * two(j + k, w);
-    b += v.pair(k + 2) * two(j + k + 2, w);
-    k += 4;
-  }
-  if (k + 2 <= n) {
-    c += v.pair(k) * two(j + k, w);
-    k += 2;
-  }
+  const double* f = tail_factors.at[n - k];
+  k = n - 8;
+  a += Pair{f[0], f[1]} * v.pair(k) * two(j + k, w);
+  b += Pair{f[2], f[3]} * v.pair(k + 2) * two(j + k + 2, w);
+  c += Pair{f[4], f[5]} * v.pair(k + 4) * two(j + k + 4, w);
+  d += Pair{f[6], f[7]} * v.pair(k + 6) * two(j + k + 6, w);
   const Pair sum = (a + b) + (c + d);
-  const double s = sum[0] + sum[1];
-  return k < n ? s + v.one(k) * w[j[k]] : s;
+  return sum[0] + sum[1];
 }
 
 /// w[j[k]] += a v[k]; no column twice, so four at a time need not wait for each other.

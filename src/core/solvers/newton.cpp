@@ -341,7 +341,7 @@ class Newton {
     bool met = false;
     const double t = step_length(met);
     if (control_.stopped()) return false;
-    if (exact && !try_tangent(t)) return false;
+    if (exact && t > 0.8 && !try_tangent(t)) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
     pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
@@ -510,7 +510,8 @@ class Newton {
 
   /// A second dual point, on the tangent of the step: where the system was solved exactly, β − t·slope·ray has
   /// Xᵀβ = v + t(grad + move) without a pass, and at t = 1 that is the new w. So its gap is what the loss bends along
-  /// the step, of third order, where that of the new β is the squared gradient, which no Hessian tempers.
+  /// the step, of third order, where that of the new β is the squared gradient, which no Hessian tempers. (Of a short
+  /// step too much of the gradient is left: not worth its logarithms.)
   bool try_tangent(double t) {
     Sums sums;
     const std::vector<std::uint32_t> clipped = rows_.where(sums, [&](Index i, Sums& s) {

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+import dualgap as dg
 from dualgap import _core
 
 CORE = Path(__file__).resolve().parent.parent / "src" / "core"
@@ -78,3 +80,24 @@ def test_every_level_gives_the_same_answers():
 def test_an_unknown_level_is_not_used():
     name, _ = at_level("avx9000")
     assert name in LEVELS
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", ["f8", "f4", "one value"])
+def test_rows_of_every_length(kind, index):
+    """One cyclic epoch by hand: dots, norms and additions of rows of 0 to 40 entries."""
+    rng = np.random.default_rng(6)
+    dense = np.zeros((82, 60))
+    for i in range(82):
+        places = rng.choice(60, i // 2, replace=False)
+        dense[i, places] = 0.7 if kind == "one value" else rng.standard_normal(places.size).astype("f4")
+    X = sp.csr_matrix(dense, dtype="f4" if kind == "f4" else "f8")
+    X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
+    y = rng.standard_normal(82)
+    result = dg.solve(dg.Problem(X, y, loss="squared", C=0.5), solver="dcd", order="cyclic", tol=1e-15, max_iter=1)
+    w, beta = np.zeros(60), np.zeros(82)
+    for i, x in enumerate(X.toarray().astype("f8")):
+        beta[i] = (y[i] - x @ w) / (x @ x + 2.0)
+        w += beta[i] * x
+    np.testing.assert_allclose(result.dual, beta, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(result.coef, w, rtol=1e-12, atol=1e-14)

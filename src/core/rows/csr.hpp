@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/tail.hpp"
 #include "base/types.hpp"
 #include "rows/sample.hpp"
 #include "simd/table.hpp"
@@ -42,7 +41,7 @@ struct StoredValues {
   using Value = T;
   const T* data;
   double at(Index k) const { return static_cast<double>(data[k]); }
-  double part(Index k) const { return at(k); }  // at = part · common
+  double apart(Index k) const { return at(k); }  // at = apart · common
   double common() const { return 1.0; }
   double dot(const simd::Table& t, Index k, const std::int32_t* j, const double* w, Index n) const {
     if constexpr (sizeof(T) == 8)
@@ -63,7 +62,7 @@ struct StoredValues {
 struct EqualValues {
   double value;
   double at(Index) const { return value; }
-  double part(Index) const { return 1.0; }
+  double apart(Index) const { return 1.0; }
   double common() const { return value; }
   double dot(const simd::Table& t, Index, const std::int32_t* j, const double* w, Index n) const {
     return value * t.sparse.dot_ones(j, w, n);
@@ -126,23 +125,27 @@ class CsrRows {
   const Values& values() const { return values_; }
 
  private:
-  /// Up to so many entries go one by one: what was just stored is forwarded to such a load, but not to a wide gather,
-  /// which waits for the store; in descent rows follow each other that closely.
+  /// Up to so many entries go by ordinary loads at every level: what was just stored is forwarded to such a load, but
+  /// not to a wide gather, which waits for the store; in descent rows follow each other that closely.
   static constexpr Index few = 16;
+  static constexpr double tail[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
 
+  /// Eight sums side by side. The last eight entries are then taken once more, those that were in already times zero:
+  /// where each row has another number of entries the processor cannot foresee the end of a loop over the rest, and a
+  /// wrong guess costs as much as the row.
   template <class I>
   double plain_dot(Index k, const I* j, const double* w, Index n) const {
     double sum[8] = {};
     if (n < 8) {
-      for (Index t = 0; t < n; ++t) sum[0] += values_.part(k + t) * w[j[t]];
+      for (Index t = 0; t < n; ++t) sum[0] += values_.apart(k + t) * w[j[t]];
       return sum[0] * values_.common();
     }
     Index t = 0;
     for (; t + 8 <= n; t += 8)
-      for (Index c = 0; c < 8; ++c) sum[c] += values_.part(k + t + c) * w[j[t + c]];
-    const double* factor = tail_factors.at[n - t];
+      for (Index c = 0; c < 8; ++c) sum[c] += values_.apart(k + t + c) * w[j[t + c]];
+    const double* factor = tail + (n - t);
     t = n - 8;
-    for (Index c = 0; c < 8; ++c) sum[c] += factor[c] * values_.part(k + t + c) * w[j[t + c]];
+    for (Index c = 0; c < 8; ++c) sum[c] += factor[c] * values_.apart(k + t + c) * w[j[t + c]];
     const double all = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
     return all * values_.common();
   }

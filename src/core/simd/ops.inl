@@ -2,7 +2,6 @@
 // NOGATHER (the name of the level without gathers) where there are such instructions.
 // No standard headers with templates or inline functions here: their weak symbols would be compiled for a wider machine
 // and could be picked by the linker for everyone (tests/test_build.py looks for that with nm).
-#include "base/tail.hpp"
 #include "simd/table.hpp"
 
 #if defined(__AVX2__)
@@ -72,14 +71,11 @@ struct Ones {
 
 inline Pair two(const std::int32_t* j, const double* w) { return Pair{w[j[0]], w[j[1]]}; }
 
-/// Σ v[k] w[j[k]] by ordinary loads.
+constexpr double tail[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+
+/// Σ v[k] w[j[k]] over n ≥ 8 entries by ordinary loads; the end as in CsrRows::plain_dot.
 template <class Values>
 inline double sparse_dot(Values v, const std::int32_t* j, const double* w, Int n) {
-  if (n < 8) {
-    double s = 0;
-    for (Int k = 0; k < n; ++k) s += v.one(k) * w[j[k]];
-    return s;
-  }
   Pair a = {}, b = {}, c = {}, d = {};
   Int k = 0;
   for (; k + 8 <= n; k += 8) {
@@ -88,7 +84,7 @@ inline double sparse_dot(Values v, const std::int32_t* j, const double* w, Int n
     c += v.pair(k + 4) * two(j + k + 4, w);
     d += v.pair(k + 6) * two(j + k + 6, w);
   }
-  const double* f = tail_factors.at[n - k];
+  const double* f = tail + (n - k);
   k = n - 8;
   a += Pair{f[0], f[1]} * v.pair(k) * two(j + k, w);
   b += Pair{f[2], f[3]} * v.pair(k + 2) * two(j + k + 2, w);

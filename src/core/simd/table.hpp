@@ -1,4 +1,4 @@
-// The dense operations that gain from wide instructions: one build of `ops.inl` per level, chosen once by the
+// The operations on rows that gain from wide instructions: one build of `ops.inl` per level, chosen once by the
 // processor.
 //
 // Sparse rows by gather and scatter instructions, or where those are slower than as many loads and stores (AMD) without
@@ -48,7 +48,7 @@ struct Mercer {
   }
 };
 
-/// What sparse rows need: values v (as stored, or all one) in the columns j, none of them twice.
+/// What sparse rows need: n ≥ 8 values v (as stored, or all one) in the columns j, none of them twice.
 struct Sparse {
   // Σ v[k] w[j[k]]
   double (*dot_f64)(const double* v, const std::int32_t* j, const double* w, std::int64_t n);

@@ -276,7 +276,7 @@ class Newton {
     const double lost = best_dual_ - seen.dual;  // the dual point is worth less than we thought
     const bool closer = free_ && level_ > 1e-13;
     if (due && (tangents_ || closer) && seen.relative_gap > 2 * gap_ &&
-        (lost > std::max(0.5 * seen.gap, 0.0) || !(lost < infinity))) {
+        (lost > std::max(0.5 * seen.gap, seen.rounding) || !(lost < infinity))) {
       best_dual_ = seen.dual;
       last_gap_ = infinity;
       if (tangents_)
@@ -341,7 +341,7 @@ class Newton {
     bool met = false;
     const double t = step_length(met);
     if (control_.stopped()) return false;
-    if (exact && t > 0.8 && !try_tangent(t)) return false;
+    if (exact && t > long_step && !try_tangent(t)) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
     pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
@@ -353,7 +353,7 @@ class Newton {
       const double before = std::exchange(primal_, objective());
       gain_ = t >= 0.5 ? (before - primal_) / std::abs(primal_) : infinity;
       if (exact && relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0) * ratio_ <= target_) {
-        ahead_ = t;  // the tangent's point proves enough: Xᵀβ of the new w may never be asked for
+        ahead_ = t;  // a dual point on a tangent proves enough: Xᵀβ of the new w may never be asked for
         dual_ = -infinity;
         steady_ = false;
         return true;
@@ -436,7 +436,7 @@ class Newton {
   /// From the squared changes of so many scores over a way: never from rows chosen for lying near their corners, which
   /// a step is made not to move.
   void measure_sway(double moved, double way, Index rows) {
-    if (way > 0) sway_ = std::max(std::sqrt(moved / (static_cast<double>(rows) * way)), 0.7 * sway_);
+    if (way > 0 && rows > 0) sway_ = std::max(std::sqrt(moved / (static_cast<double>(rows) * way)), 0.7 * sway_);
   }
 
   /// The squared way from where the resting rows were seen to rest to the end of the step.
@@ -591,8 +591,8 @@ class Newton {
   static constexpr Index few_strains = 5;      // steps cut short that are borne while no dual point is any good
   static constexpr Index stuck = 12;           // steps without one before a smooth loss is smoothed
   static constexpr Index many_surprises = 20;  // by then it is rounding
-  static constexpr Index patience =
-      40;  // steps without progress (see keep_best and outer_step) before something else is tried
+  static constexpr Index patience = 40;        // steps without progress (keep_best, outer_step) before a change
+  static constexpr double long_step = 0.8;     // of the way to where the tangent leads: worth a dual point on it
 
   const Problem& problem_;
   const Loss& loss_;

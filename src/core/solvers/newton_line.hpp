@@ -4,7 +4,7 @@
 namespace dualgap {
 
 /// A t where f, which rises, is between a tenth of its value at 0, `first` < 0, and zero; `one` is its value at 1.
-/// Never beyond the root. Regula falsi, Illinois' way; where it takes long, halving beside it: a row that crosses its
+/// Where none is found in a hundred looks, the largest t seen before the root. Regula falsi, Illinois' way; where it takes long, halving beside it: a row that crosses its
 /// corner can make f steeper by ten orders of magnitude within a hair's breadth, and a step that ends short of that
 /// would meet it again and again.
 template <class F>

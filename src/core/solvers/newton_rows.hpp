@@ -119,29 +119,29 @@ class NewtonRows {
         s.size += std::abs(beta[i]);
         s.along += beta[i] * ray[i];
       });
-      return s;
-    }
-    Batch rows;
-    for (Index first = begin; first < end; first += batch) {
-      const Index count = std::min(batch, end - first);
-      fetch(first, count, t, rows);
-      if (Loss::smooth && q == 0)
-        step<true>(rows, count);
-      else
-        step<false>(rows, count);
-      for (Index k = 0; k < count; ++k) {
-        s.loss += rows.loss[k];
-        s.dual += rows.dual[k];
-        s.beta += rows.beta[k];
-        s.size += std::abs(rows.beta[k]);
-        s.along += rows.beta[k] * rows.ray[k];
-        s.moved += rows.ray[k] * rows.ray[k];
+    } else {
+      Batch side;
+      for (Index first = begin; first < end; first += batch) {
+        const Index count = std::min(batch, end - first);
+        fetch(first, count, t, side);
+        if (Loss::smooth && q == 0)
+          weigh<Loss::smooth>(side, count);
+        else
+          weigh<false>(side, count);
+        for (Index k = 0; k < count; ++k) {
+          s.loss += side.loss[k];
+          s.dual += side.dual[k];
+          s.beta += side.beta[k];
+          s.size += std::abs(side.beta[k]);
+          s.along += side.beta[k] * side.ray[k];
+          s.moved += side.ray[k] * side.ray[k];
+        }
+        Index k = 0;
+        focus.each(first, first + count, [&](Index i) {
+          beta[i] = side.beta[k];
+          slope[i] = side.slope[k++];
+        });
       }
-      Index k = 0;
-      focus.each(first, first + count, [&](Index i) {
-        beta[i] = rows.beta[k];
-        slope[i] = rows.slope[k++];
-      });
     }
     return s;
   }
@@ -196,14 +196,14 @@ class NewtonRows {
     double y[batch], c[batch], center[batch], score[batch], ray[batch];
     double loss[batch], dual[batch], beta[batch], slope[batch];
   };
-  void fetch(Index first, Index count, double t, Batch& rows) const {
+  void fetch(Index first, Index count, double t, Batch& side) const {
     Index k = 0;
     focus.each(first, first + count, [&](Index i) {
-      rows.y[k] = problem_.y[i];
-      rows.c[k] = problem_.cost(i);
-      rows.center[k] = center[i];
-      rows.ray[k] = ray[i];
-      rows.score[k] = z[i] + t * ray[i];
+      side.y[k] = problem_.y[i];
+      side.c[k] = problem_.cost(i);
+      side.center[k] = center[i];
+      side.ray[k] = ray[i];
+      side.score[k] = z[i] + t * ray[i];
       ++k;
     });
   }
@@ -211,30 +211,30 @@ class NewtonRows {
   /// β, its slope and both terms of the rows fetched. Where a smooth loss is not smoothed further Fenchel–Young is
   /// tight.
   template <bool Tight>
-  void step(Batch& rows, Index count) const {
+  void weigh(Batch& side, Index count) const {
     const Loss loss = loss_;
     const double smoothing = Tight ? 0.0 : q;
     for (Index k = 0; k < count; ++k) {
-      const double y = rows.y[k], c = rows.c[k], score = rows.score[k], value = loss.value(y, score);
-      const Step step = loss.prox(y, c, rows.center[k], score, smoothing);
-      rows.beta[k] = step.beta;
-      rows.slope[k] = step.slope;
-      rows.loss[k] = c > 0 ? c * value : 0.0;
-      rows.dual[k] = Tight ? rows.loss[k] + step.beta * score : loss.dual(y, c, step.beta);
+      const double y = side.y[k], c = side.c[k], score = side.score[k], value = loss.value(y, score);
+      const Step step = loss.prox(y, c, side.center[k], score, smoothing);
+      side.beta[k] = step.beta;
+      side.slope[k] = step.slope;
+      side.loss[k] = c > 0 ? c * value : 0.0;
+      side.dual[k] = Tight ? side.loss[k] + step.beta * score : loss.dual(y, c, step.beta);
     }
   }
 
   double pull(Index begin, Index end, double t) const {
     double s = 0;
-    Batch rows;
+    Batch side;
     const Loss loss = loss_;
     const double q = this->q;
     for (Index first = begin; first < end; first += batch) {
       const Index count = std::min(batch, end - first);
-      fetch(first, count, t, rows);
+      fetch(first, count, t, side);
       for (Index k = 0; k < count; ++k)
-        rows.beta[k] = loss.prox(rows.y[k], rows.c[k], rows.center[k], rows.score[k], q).beta;
-      for (Index k = 0; k < count; ++k) s -= rows.beta[k] * rows.ray[k];
+        side.beta[k] = loss.prox(side.y[k], side.c[k], side.center[k], side.score[k], q).beta;
+      for (Index k = 0; k < count; ++k) s -= side.beta[k] * side.ray[k];
     }
     return s;
   }

@@ -7,8 +7,9 @@ pays for a matrix over the columns (or, where they are too many, over rows of th
 1. Work is counted in entries touched, never in seconds, so the same problem always takes the same way.
 2. Where Newton's whole work is less than a few epochs of descent, Newton runs from the start, unless the problem is so
    easy (C · mean ‖x‖² small) that descent will be done in fewer.
-3. Otherwise descent begins, its first epoch one of stochastic steps where C · mean ‖x‖² is small. It has a patience:
-   when its own forecast needs more epochs than Newton would cost, it stops and hands (w, β) over.
+3. Otherwise descent begins, its first epoch one of stochastic steps where C · mean ‖x‖² is small (and, where β has no
+   bound, rows share few columns). It has a patience: when its own forecast needs more epochs than Newton would cost, it
+   stops and hands (w, β) over.
 4. Where Newton stalls in floating point, descent goes on from nothing, and the better half of each point counts.
 5. Where an intercept without a penalty fits every row that counts by itself, that is the answer: P = 0 = D, which steps
    only come close to, and no gap is small relative to nothing.
@@ -39,8 +40,8 @@ FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass, where rows share few columns
-THIN = 0.02  # the part of the columns that a row has where they share few
 GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer, whatever they share
+THIN = 0.02  # the part of the columns that a row has where they share few
 ENOUGH = 1e-9  # a gap at which a stalled fit is left alone
 WILD = 1e4  # ratio of column scales that is worth a word
 

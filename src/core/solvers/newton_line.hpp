@@ -4,9 +4,9 @@
 namespace dualgap {
 
 /// A t where f, which rises, is between a tenth of its value at 0, `first` < 0, and zero; `one` is its value at 1.
-/// Where none is found in a hundred looks, the largest t seen before the root. Regula falsi, Illinois' way; where it takes long, halving beside it: a row that crosses its
-/// corner can make f steeper by ten orders of magnitude within a hair's breadth, and a step that ends short of that
-/// would meet it again and again.
+/// Where none is found in a hundred looks, the largest t seen before the root. Regula falsi, Illinois' way; where it
+/// takes long, halving beside it: a row that crosses its corner can make f steeper by ten orders of magnitude within a
+/// hair's breadth, and a step that ends short of that would meet it again and again.
 template <class F>
 double before_minimum(F f, double first, double one) {
   double low = 0, high = 1, f_low = first, f_high = one;

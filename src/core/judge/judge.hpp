@@ -39,17 +39,18 @@ double relative_gap(double primal, double dual, double rounding, double floor = 
 /// where b alone fits every row; and a problem with a constraint on Σβ has other zeros.
 template <class AnyProblem>
 bool is_zero(const AnyProblem& problem, double b, double rounding, double floor) {
-  const auto losses_at = [&](double score) {
+  const auto losses_at = [&](double score, double enough) {  // their sum, or what of it is more than enough
     Sum sum;
     std::visit(
         [&](const auto& loss) {
-          for (Index i = 0; i < problem.n(); ++i)
+          for (Index i = 0; i < problem.n() && !(sum.value() > enough); ++i)
             if (problem.cost(i) > 0) sum.add(problem.cost(i) * loss.value(problem.y[i], score));
         },
         problem.loss);
     return sum.value();
   };
-  return (problem.total != 0 || losses_at(b) <= rounding) && rounding <= 1e-6 * std::max(losses_at(0.0), floor);
+  return (problem.total != 0 || losses_at(b, rounding) <= rounding) &&
+         rounding <= 1e-6 * std::max(losses_at(0.0, infinity), floor);
 }
 
 }  // namespace dualgap

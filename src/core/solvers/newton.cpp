@@ -97,7 +97,7 @@ class Newton {
       open([&](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) rows_.center[i] = rows_.middle(i, rows_.q).beta;
       });
-      best_beta_ = rows_.center;
+      rows_.copy(rows_.center, best_beta_);
     } else {
       open();
     }
@@ -138,7 +138,7 @@ class Newton {
       }
       if (leave(asks)) break;
       if (ahead_) {  // the judge wants more than the tangent's point
-        going = settle(*std::exchange(ahead_, std::nullopt));
+        going = settle(*std::exchange(ahead_, std::nullopt), true);
         continue;
       }
       going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
@@ -151,7 +151,7 @@ class Newton {
     v_.assign(p_, 0.0);
     best_w_ = w_;
     best_b_ = b_;
-    best_beta_ = rows_.center;
+    rows_.copy(rows_.center, best_beta_);
   }
 
   /// The scores of the first point, β and what follows from them, in one read of the data; centre(begin, end) is called
@@ -183,14 +183,22 @@ class Newton {
   }
 
   /// Takes the step t that was evaluated: z, v = Xᵀβ by the rows whose β changed, the gradient and both objectives.
-  bool combine(double t) {
+  /// Where the system was solved exactly and β is linear in z but for a corner, v is known of the rows that stay on
+  /// their side of it: only the others are read.
+  bool combine(double t, bool exact = false) {
+    const bool linear = corners && exact && rows_.q == 0;
     Sums none;
     const std::vector<std::uint32_t> changed = rows_.where(none, [&](Index i, Sums&) {
+      const double slope = linear ? loss_.prox(problem_.y[i], problem_.cost(i), 0.0, rows_.z[i], 0.0).slope : 0.0;
+      const bool stays = slope > 0 && rows_.slope[i] == slope && rows_.beta[i] * rows_.combined[i] > 0;
       rows_.z[i] += t * rows_.ray[i];
-      rows_.ray[i] = rows_.beta[i] - rows_.combined[i];  // the ray has been used: it holds the change of β
+      const double change = rows_.beta[i] - rows_.combined[i] + t * slope * rows_.ray[i];
+      rows_.ray[i] = stays ? 0.0 : change;  // the ray has been used: it holds the change of β
       rows_.combined[i] = rows_.beta[i];
       return rows_.ray[i] != 0;
     });
+    if (linear)
+      for (Index j = 0; j < p_; ++j) v_[j] += t * (grad_[j] + move_[j]);
     if (!update_combination(changed)) return false;
     tally();
     return true;
@@ -211,7 +219,7 @@ class Newton {
 
   bool update_combination(RowList changed) {
     const Index count = static_cast<Index>(changed.size());
-    if (2 * count > n_ || ++updates_ % 16 == 0) {
+    if (2 * count > n_ || ++updates_ % afresh == 0) {
       epochs_ += 1;
       return passes_.combination(rows_.beta, v_);
     }
@@ -232,7 +240,7 @@ class Newton {
     }
     if (dual_ > best_dual_ && level(level_)) {
       best_dual_ = dual_;
-      best_beta_ = rows_.beta;
+      rows_.copy(rows_.beta, best_beta_);
       if (free_) rows_.onto_zero_sum(best_beta_);
     }
     gap_ = relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0);
@@ -279,10 +287,12 @@ class Newton {
         (lost > std::max(0.5 * seen.gap, seen.rounding) || !(lost < infinity))) {
       best_dual_ = seen.dual;
       last_gap_ = infinity;
-      if (tangents_)
-        tangents_ = false;  // rounding in the solution of the system: no more of what stands on it
-      else
+      if (tangents_) {  // rounding in the solution of the system: no more of what stands on it
+        tangents_ = false;
+        updates_ = afresh - 1;
+      } else {
         level_ = std::max(0.1 * level_, 1e-13);  // Σβ was too far from zero: trust only points that are closer
+      }
       return tired;
     }
     if (due && gap_ > 0) ratio_ = std::min(std::max(1.05 * seen.relative_gap / gap_, ratio_ * 1.5), 1e6);
@@ -300,7 +310,7 @@ class Newton {
       return true;
     }
     if (!solved) return false;
-    rows_.center = rows_.beta;
+    rows_.copy(rows_.beta, rows_.center);
     rows_.q = std::max(rows_.q / options_.shrink, 1e-300);
     moved_ = false;
     if (rows_.q > width_) idle_ = 0;  // the gap is seldom below 1 so far: this is the way there
@@ -312,8 +322,9 @@ class Newton {
   /// then small, and that is what a step costs.)
   bool smooth_after_all() {
     strains_ += system_.strained();
-    const bool strained = system_.strained() && (best_dual_ > 0 || strains_ > few_strains);
-    if (!corners || (idle_ <= stuck && !strained) || renewed_ > 0) return false;
+    const bool strained = system_.strained() && dual_lags() && (best_dual_ > 0 || strains_ > few_strains);
+    const bool stiff = short_steps_ >= many_short && !system_.wide();
+    if (!corners || (idle_ <= stuck && !strained && !stiff) || renewed_ > 0) return false;
     renew(0.04 * rows_.first_q());  // the point is known well by now: a wide smoothing would lead away from it
     return true;
   }
@@ -336,16 +347,18 @@ class Newton {
       return false;
     if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
     epochs_ += system_.take_work();
+    decrement_ = -0.5 * std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0);
     const bool exact = tangents_ && !again && system_.exact();
     if (exact) begin_tangent();
     bool met = false;
     const double t = step_length(met);
     if (control_.stopped()) return false;
-    if (exact && t > long_step && !try_tangent(t)) return false;
+    if (exact && (corners || t > long_step) && !try_tangent(corners ? 1.0 : t)) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
     pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
     if (rows_.focus.everyone()) measure_sway(rows_.sums.moved, squared(move_), n_);
+    short_steps_ += t < 0.5;
     ++steps_;
     ++idle_;
     moved_ = true;
@@ -359,12 +372,12 @@ class Newton {
         return true;
       }
     }
-    return settle(t, met, again);
+    return settle(t, exact, met, again);
   }
 
   /// β and the gradient follow w, which has taken the step t.
-  bool settle(double t, bool met = false, bool again = false) {
-    if (!combine(t)) return false;
+  bool settle(double t, bool exact, bool met = false, bool again = false) {
+    if (!combine(t, exact)) return false;
     if (met) {
       rows_.z.swap(met_);
       rows_.resting = {};
@@ -376,11 +389,17 @@ class Newton {
     return steps_ % 32 != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
   }
 
+  /// Is the gap much more than what the last step had to gain for P? Then it is the dual point that is missing.
+  bool dual_lags() const { return decrement_ < 0.3 * (primal_ - best_dual_); }
+
   /// While a loss with corners is not smoothed its zone comes and goes, and an exact move stops at the next row that
-  /// enters: a rough one is as good. Smoothed, its zone is small and exact moves need fewer steps.
+  /// enters: a rough one is as good. But near the end, where only the dual point is missing, the tangent of an exact
+  /// move has one. Smoothed, its zone is small and exact moves need fewer steps.
   NewtonSystem::Aim aim() const {
     using Aim = NewtonSystem::Aim;
-    return rows_.q > 0 ? Aim::exactly : corners && renewed_ == 0 ? Aim::roughly : Aim::accurately;
+    const bool near = decrement_ <= 4 * target_ * std::abs(primal_);
+    if (rows_.q > 0 || (corners && near && dual_lags())) return Aim::exactly;
+    return corners && renewed_ == 0 ? Aim::roughly : Aim::accurately;
   }
 
   /// z = Xw + b of the watched rows.
@@ -509,9 +528,11 @@ class Newton {
   }
 
   /// A second dual point, on the tangent of the step: where the system was solved exactly, β − t·slope·ray has
-  /// Xᵀβ = v + t(grad + move) without a pass, and at t = 1 that is the new w. So its gap is what the loss bends along
-  /// the step, of third order, where that of the new β is the squared gradient, which no Hessian tempers. (Of a short
-  /// step too much of the gradient is left: not worth its logarithms.)
+  /// Xᵀβ = v + t(grad + move) without a pass, and at t = 1 that is w at the end of the full step. So its gap is what
+  /// the loss bends along the step, of third order, where that of the new β is the squared gradient, which no Hessian
+  /// tempers. With corners, what bends are the rows that leave the zone, and at t = 1 it is the solution of the zone's
+  /// own problem, however short the step that P allows. (For others too much is left of the gradient after a short
+  /// step: not worth its logarithms.)
   bool try_tangent(double t) {
     Sums sums;
     const std::vector<std::uint32_t> clipped = rows_.where(sums, [&](Index i, Sums& s) {
@@ -578,7 +599,7 @@ class Newton {
   void fill(Answer& answer) const {
     answer.w = best_w_;
     answer.b = best_b_;
-    answer.beta = best_beta_;
+    rows_.copy(best_beta_, answer.beta);
     answer.epochs = epochs_;
     answer.iterations = steps_;
   }
@@ -589,6 +610,8 @@ class Newton {
   static constexpr bool corners = Loss::smooth && Loss::shrinks;  // in the slope: the squared hinge and tube
   static constexpr double margin = 4;          // so many steps like the last may pass before all rows are looked at
   static constexpr Index few_strains = 5;      // steps cut short that are borne while no dual point is any good
+  static constexpr Index afresh = 16;          // updates of Xᵀβ: then it is formed anew
+  static constexpr Index many_short = 4;       // steps of less than a half before a smooth loss is smoothed
   static constexpr Index stuck = 12;           // steps without one before a smooth loss is smoothed
   static constexpr Index many_surprises = 20;  // by then it is rounding
   static constexpr Index patience = 40;        // steps without progress (keep_best, outer_step) before a change
@@ -615,9 +638,10 @@ class Newton {
   std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest
   std::vector<double> met_;
   double resting_b_ = 0;
-  double gain_ = infinity;  // of the last step, relative to the primal
+  double decrement_ = infinity;  // what the last step had to gain, by the model it was made on
+  double gain_ = infinity;       // of the last step, relative to the primal
   double pace_ = 0, sway_ = 0, limit_ = 0;
-  Index steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
+  Index steps_ = 0, short_steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
   bool opened_ = false;          // the first point is known
   const double width_;           // of the targets: a smoothing beyond it says little about them

@@ -48,6 +48,15 @@ class NewtonRows {
   Focus focus;
   Sums sums, resting;  // of all rows at the last scores; of the resting ones
 
+  /// One number for every row, by all threads.
+  void copy(const std::vector<double>& from, std::vector<double>& to) const {
+    to.resize(from.size());
+    const Blocks blocks(n_, 16384);
+    team_.for_each(blocks.count, [&](Index k) {
+      std::copy(from.begin() + blocks.begin(k), from.begin() + blocks.end(k), to.begin() + blocks.begin(k));
+    });
+  }
+
   /// The smoothed loss around the middle of the row's box, at its present score.
   Step middle(Index i, double q) const {
     const double y = problem_.y[i], c = problem_.cost(i);

@@ -101,15 +101,22 @@ bool NewtonSystem::rebuild_gram() {
   in_sum_.clear();
   if (!uniform_) return true;
   in_sum_.assign(problem_.n(), 0);
-  for (const auto i : zone_) in_sum_[i] = 1;
+  mark_zone(1);
   sum_size_ = sum_peak_ = zone_size();
   return true;
+}
+
+void NewtonSystem::mark_zone(char mark) {
+  const Blocks places(zone_size(), 16384);
+  control_.team.for_each(places.count, [&](Index k) {
+    for (Index i = places.begin(k); i < places.end(k); ++i) in_sum_[zone_[i]] |= mark;
+  });
 }
 
 /// Rows that entered the zone are added, those that left taken away, unless starting afresh is cheaper or safer.
 bool NewtonSystem::update_gram() {
   if (!uniform_ || in_sum_.empty()) return rebuild_gram();
-  for (const auto i : zone_) in_sum_[i] |= 2;
+  mark_zone(2);
   const Blocks blocks(problem_.n(), 16384);
   const auto marked = [&](int mark) {
     return pick(control_.team, blocks, [&](Index k, auto take) {
@@ -117,7 +124,9 @@ bool NewtonSystem::update_gram() {
     });
   };
   const std::vector<std::uint32_t> entered = marked(2), left = marked(1);
-  for (auto& mark : in_sum_) mark >>= 1;
+  control_.team.for_each(blocks.count, [&](Index k) {
+    for (Index i = blocks.begin(k); i < blocks.end(k); ++i) in_sum_[i] >>= 1;
+  });
   const Index changes = static_cast<Index>(entered.size() + left.size());
   if (changes > zone_size() / 2 || 4 * zone_size() < sum_peak_) return rebuild_gram();
   sum_size_ = zone_size();

@@ -65,6 +65,7 @@ class NewtonSystem {
   static constexpr Index most_iterations = 500;  // of conjugate gradients, then what they have is taken
 
   void find_zone(ConstVector slope);
+  void mark_zone(char mark);
   bool update_gram();
   bool rebuild_gram();
   bool solve_gram(ConstVector grad, Vector move);

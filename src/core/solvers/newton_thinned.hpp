@@ -13,6 +13,7 @@ class Thinned {
   Thinned(const Problem& whole, Sample sample) : problem_(whole) {
     problem_.rows = thinned(whole.rows, sample);
     problem_.C *= static_cast<double>(sample.step());
+    y_.reserve(whole.n() / sample.step());
     for (Index i = 0; i < whole.n() / sample.step(); ++i) {
       y_.push_back(whole.y[sample(i)]);
       if (whole.weight) weight_.push_back(whole.weight[sample(i)]);

@@ -1,6 +1,7 @@
 #include "passes/passes.hpp"
 
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 namespace dualgap {
@@ -8,8 +9,11 @@ namespace dualgap {
 namespace {
 
 constexpr Index cached_entries = 8192;  // of rows that are read twice: they stay in a core's own cache between
+constexpr Index long_sum = 100000;      // numbers
 constexpr Index few_blocks = 8;         // too few for threads to share
-constexpr Index pack_rows = 192;  // rows copied together before a product: 192 × 500 columns stay in the second cache
+constexpr Index pack_rows = 192;    // rows copied together before a product: 192 × 500 columns stay in the second cache
+constexpr Index shared_rows = 512;  // the same where all threads share the copy: it stays in the last cache
+constexpr Index worth_sharing = 4000000;  // products
 
 template <class Rows>
 constexpr bool is_sparse = false;
@@ -35,18 +39,22 @@ bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part) {
   std::fill(v.begin(), v.end(), 0.0);
   const Index p = static_cast<Index>(v.size());
   if (blocks.count == 1) return team.try_each(1, [&](Index) { part(0, 0, blocks.n, v.data()); });
-  const Index wave = team.size() == 1 ? 1 : std::min<Index>(blocks.count, 4 * team.size());
-  std::vector<double> parts(static_cast<std::size_t>(wave * p));
+  const Index each = p > long_sum ? 1 : 4;  // of long ones no more than the caches hold
+  const Index wave = team.size() == 1 ? 1 : std::min<Index>(blocks.count, each * team.size());
+  const auto parts = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(wave * p));
   for (Index first = 0; first < blocks.count; first += wave) {
     const Index count = std::min(wave, blocks.count - first);
     const bool done = team.try_each(count, [&](Index k) {
-      double* mine = parts.data() + k * p;
+      double* mine = parts.get() + k * p;
       std::fill(mine, mine + p, 0.0);
       part(first + k, blocks.begin(first + k), blocks.end(first + k), mine);
     });
     if (!done) return false;
-    for (Index k = 0; k < count; ++k)
-      for (Index j = 0; j < p; ++j) v[j] += parts[k * p + j];
+    const Blocks stretches(p, 16384);
+    team.for_each(stretches.count, [&](Index s) {
+      for (Index k = 0; k < count; ++k)
+        for (Index j = stretches.begin(s); j < stretches.end(s); ++j) v[j] += parts[k * p + j];
+    });
   }
   return true;
 }
@@ -126,32 +134,49 @@ void gram_sparse(const Rows& rows, const GramTask& task, Index begin, Index end,
   }
 }
 
-/// The same for dense rows, packed and multiplied: the columns [low, high) with everything above them.
+/// The same for dense rows and all columns, packed and multiplied.
 template <class Rows>
-void gram_dense(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h,
-                Team& team, const Blas& blas) {
-  std::vector<double> buffer(static_cast<std::size_t>(task.d * std::min(pack_rows, std::max<Index>(end - begin, 1))));
-  const int size = static_cast<int>(task.d), m = static_cast<int>(high), n = static_cast<int>(high - low);
+void gram_dense(const Rows& rows, const GramTask& task, Index begin, Index end, double* h, Team& team,
+                const Blas& blas) {
+  const Index most = std::min(pack_rows, std::max<Index>(end - begin, 1));
+  const auto packed = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(task.d * most));
+  const int d = static_cast<int>(task.d);
   const double one = 1;
   for (Index k = begin; k < end && !team.interrupted(); k += pack_rows) {
     const Index stop = std::min(k + pack_rows, end);
     const int count = static_cast<int>(stop - k);
-    pack(rows, task, k, stop, buffer.data());
-    if (low == 0 && high == task.d)
-      blas.dsyrk("U", "N", &size, &count, &task.sign, buffer.data(), &size, &one, h, &size);
-    else
-      blas.dgemm("N", "T", &m, &n, &count, &task.sign, buffer.data(), &size, buffer.data() + low, &size, &one,
-                 h + low * task.d, &size);
+    pack(rows, task, k, stop, packed.get());
+    blas.dsyrk("U", "N", &d, &count, &task.sign, packed.get(), &d, &one, h, &d);
   }
 }
 
+/// The whole list without a matrix for every thread: all pack some rows, then each multiplies them for its own columns.
 template <class Rows>
-void gram_block(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h,
-                Team& team, const Blas& blas) {
-  if constexpr (is_sparse<Rows>)
-    gram_sparse(rows, task, begin, end, low, high, h);
-  else
-    gram_dense(rows, task, begin, end, low, high, h, team, blas);
+bool gram_by_columns(const Rows& rows, const GramTask& task, double* h, Team& team, const Blas& blas) {
+  const Index size = static_cast<Index>(task.list.size()), most = std::min(size, shared_rows);
+  const auto packed = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(task.d * most));
+  const int d = static_cast<int>(task.d);
+  const double one = 1;
+  const Blocks tiles(task.d, 256);
+  for (Index first = 0; first < size; first += shared_rows) {
+    const Index length = std::min(shared_rows, size - first);
+    const int count = static_cast<int>(length);
+    const Blocks parts(length, 16);
+    const bool ready = team.try_each(parts.count, [&](Index k) {
+      pack(rows, task, first + parts.begin(k), first + parts.end(k), packed.get() + parts.begin(k) * task.d);
+    });
+    const bool added = ready && team.try_each(tiles.count, [&](Index k) {
+      const Index tile = tiles.count - 1 - k, low = tiles.begin(tile);  // the longest first
+      const int above = static_cast<int>(low), width = static_cast<int>(tiles.end(tile) - low);
+      const double* mine = packed.get() + low;
+      double* target = h + low * task.d;
+      if (above > 0)
+        blas.dgemm("N", "T", &above, &width, &count, &task.sign, packed.get(), &d, mine, &d, &one, target, &d);
+      blas.dsyrk("U", "N", &width, &count, &task.sign, mine, &d, &one, target + low, &d);
+    });
+    if (!added) return false;
+  }
+  return true;
 }
 
 /// The entries of some rows, by column.
@@ -348,20 +373,30 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
   const Index d = task.d, size = static_cast<Index>(list.size());
   return std::visit(
       [&](const auto& rows) {
-        if (d > 1000) {  // too large to have several: every block its own columns, over all rows
-          const Blocks tiles(d, 256);
-          return team_.try_each(tiles.count, [&](Index k) {
-            const Index tile = tiles.count - 1 - k;  // the longest first
-            gram_block(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_, blas_);
-          });
-        }
+        constexpr bool sparse = is_sparse<std::decay_t<decltype(rows)>>;
         const Blocks blocks(size, std::max<Index>({512, (size + 15) / 16, rows_for_matrix(rows, list, d)}));
-        if (blocks.count == 1)
-          return team_.try_each(1, [&](Index) { gram_block(rows, task, 0, size, 0, d, h.data(), team_, blas_); });
+        const bool large = d > 1000;  // too large to have several
+        if constexpr (sparse) {
+          if (large) {  // every block its own columns, over all rows
+            const Blocks tiles(d, 256);
+            return team_.try_each(tiles.count, [&](Index k) {
+              const Index tile = tiles.count - 1 - k;  // the longest first
+              gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data());
+            });
+          }
+        } else if (large || (blocks.count == 1 && size * d * d > worth_sharing)) {
+          return gram_by_columns(rows, task, h.data(), team_, blas_);
+        }
+        const auto block = [&](Index begin, Index end, double* sum) {
+          if constexpr (sparse)
+            gram_sparse(rows, task, begin, end, 0, d, sum);
+          else
+            gram_dense(rows, task, begin, end, sum, team_, blas_);
+        };
+        if (blocks.count == 1) return team_.try_each(1, [&](Index) { block(0, size, h.data()); });
         std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order
-        const bool done = ordered_sum(team_, blocks, sum, [&](Index, Index begin, Index end, double* part) {
-          gram_block(rows, task, begin, end, 0, d, part, team_, blas_);
-        });
+        const bool done = ordered_sum(team_, blocks, sum,
+                                      [&](Index, Index begin, Index end, double* part) { block(begin, end, part); });
         for (std::size_t k = 0; k < h.size(); ++k) h[k] += sum[k];
         return done;
       },
@@ -381,7 +416,7 @@ bool Passes::cross(RowList list, Vector k) {
 }
 
 bool cholesky(Index d, double* a, Team& team, const Blas& blas) {
-  constexpr Index panel = 256;
+  constexpr Index panel = 128, tile = 64;
   const int ld = static_cast<int>(d);
   const double one = 1, minus = -1;
   for (Index k = 0; k < d; k += panel) {
@@ -392,13 +427,13 @@ bool cholesky(Index d, double* a, Team& team, const Blas& blas) {
     blas.dpotrf("U", &width, diagonal, &ld, &info);
     if (info != 0) return false;
     if (next == d) break;
-    const Blocks tiles(d - next, panel);
+    const Blocks tiles(d - next, tile);
     const bool solved = team.try_each(tiles.count, [&](Index t) {
       const int columns = static_cast<int>(tiles.end(t) - tiles.begin(t));
       blas.dtrsm("L", "U", "T", "N", &width, &columns, &one, diagonal, &ld, a + k + (next + tiles.begin(t)) * d, &ld);
     });
     const bool updated = solved && team.try_each(tiles.count, [&](Index t) {
-      const Index tile = tiles.count - 1 - t, begin = next + tiles.begin(tile), end = next + tiles.end(tile);
+      const Index last = tiles.count - 1 - t, begin = next + tiles.begin(last), end = next + tiles.end(last);
       const int m = static_cast<int>(end - next), n = static_cast<int>(end - begin);
       blas.dgemm("T", "N", &m, &n, &width, &minus, a + k + next * d, &ld, a + k + begin * d, &ld, &one,
                  a + next + begin * d, &ld);

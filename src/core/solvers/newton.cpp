@@ -9,7 +9,7 @@
 //
 // Where there are many more rows than columns it starts on one row in 4ᵏ (their costs times 4ᵏ) and works its way down
 // to all rows, each level only as exactly as its sample can be. And the dual point that certifies is on the tangent of
-// the step, not at its end (see try_tangent); where it proves enough, Xᵀβ at the end of the step is not formed.
+// the step, not at its end (newton_tangent.hpp); where it proves enough, Xᵀβ at the end of the step is not formed.
 //
 // What the easy version gets wrong: the line search must never pass the minimum along the ray; q must start no smaller
 // than the mean squared row, or a huge C never gets off the first kink; q must not shrink twice without a step between.
@@ -34,6 +34,7 @@
 #include "solvers/newton_line.hpp"
 #include "solvers/newton_rows.hpp"
 #include "solvers/newton_system.hpp"
+#include "solvers/newton_tangent.hpp"
 #include "solvers/newton_thinned.hpp"
 
 namespace dualgap {
@@ -46,6 +47,7 @@ double squared(ConstVector w) { return dot(w, w); }
 struct Level {
   std::vector<double> w;
   double b = 0, q = 0;
+  std::vector<double> hessian;  // of the losses, where the next one can use it
 };
 
 template <class Loss>
@@ -86,7 +88,7 @@ class Newton {
 
   /// From the level before. Its scores are off by about √(d/m) of their spread, m its rows: the zone is made as wide as
   /// that part of the rows, and the centre is what the loss so smoothed around the middle of each box says.
-  void start(const Level& level, Index rows_before) {
+  void start(Level& level, Index rows_before) {
     prepare(level.w, level.b);
     if constexpr (!Loss::smooth) {
       const double doubt = std::sqrt(static_cast<double>(grad_.size()) / static_cast<double>(rows_before));
@@ -100,6 +102,9 @@ class Newton {
       rows_.copy(rows_.center, best_beta_);
     } else {
       open();
+      const bool alike = rows_before >= 50 * static_cast<Index>(grad_.size());
+      lent_ = !corners && !polish_ && alike && system_.borrow(std::move(level.hessian));
+      inner_ = inner_gap();
     }
   }
 
@@ -111,7 +116,7 @@ class Newton {
     sampling_ = true;
     const auto near = [&] { return Loss::smooth && rows_.q == 0 && gain_ <= 4 * goal; };
     advance([&] { return gap_ <= goal || near() || idle_ > 10 || steps_ > 60; }, [](bool asked) { return asked; });
-    return {best_w_, best_b_, rows_.q};
+    return {best_w_, best_b_, rows_.q, system_.lend()};
   }
 
   void run(Answer& answer, double epochs) {
@@ -342,14 +347,15 @@ class Newton {
   bool newton_step() {
     if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
-    const bool again = Loss::smooth && (sampling_ || !corners) && !polish_ && steady_ && system_.can_solve_again();
+    bool again = Loss::smooth && (sampling_ || !corners) && !polish_ && steady_ && system_.can_solve_again();
+    if (std::exchange(lent_, false)) again = borrowed_will_do();
     if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
       return false;
     if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
     epochs_ += system_.take_work();
-    decrement_ = -0.5 * std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0);
+    decrement_ = decrement();
     const bool exact = tangents_ && !again && system_.exact();
-    if (exact) begin_tangent();
+    if (exact) tangent_.begin(rows_, control_.team);
     bool met = false;
     const double t = step_length(met);
     if (control_.stopped()) return false;
@@ -375,6 +381,12 @@ class Newton {
     return settle(t, exact, met, again);
   }
 
+  /// The Hessian of the level before serves the first step, unless one step with its own is likely to be all.
+  bool borrowed_will_do() {
+    if (!system_.solve_again(grad_, move_)) return false;
+    return decrement() > 2 * target_ * std::abs(primal_);
+  }
+
   /// β and the gradient follow w, which has taken the step t.
   bool settle(double t, bool exact, bool met = false, bool again = false) {
     if (!combine(t, exact)) return false;
@@ -389,6 +401,8 @@ class Newton {
     return steps_ % 32 != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
   }
 
+  /// What a full step has to gain, by the model it was made on.
+  double decrement() const { return -0.5 * std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0); }
   /// Is the gap much more than what the last step had to gain for P? Then it is the dual point that is missing.
   bool dual_lags() const { return decrement_ < 0.3 * (primal_ - best_dual_); }
 
@@ -519,41 +533,20 @@ class Newton {
     return true;
   }
 
-  void begin_tangent() {
-    tangent_.resize(n_);
-    spill_.resize(n_);
-    control_.team.for_each(rows_.focus.blocks().count, [&](Index k) {
-      rows_.focus.each(k, [&](Index i) { tangent_[i] = -rows_.slope[i] * rows_.ray[i]; });
-    });
-  }
-
-  /// A second dual point, on the tangent of the step: where the system was solved exactly, β − t·slope·ray has
-  /// Xᵀβ = v + t(grad + move) without a pass, and at t = 1 that is w at the end of the full step. So its gap is what
-  /// the loss bends along the step, of third order, where that of the new β is the squared gradient, which no Hessian
-  /// tempers. With corners, what bends are the rows that leave the zone, and at t = 1 it is the solution of the zone's
-  /// own problem, however short the step that P allows. (For others too much is left of the gradient after a short
-  /// step: not worth its logarithms.)
+  /// Is the dual point at t on the tangent the best so far?
   bool try_tangent(double t) {
-    Sums sums;
-    const std::vector<std::uint32_t> clipped = rows_.where(sums, [&](Index i, Sums& s) {
-      const double y = problem_.y[i], c = problem_.cost(i), beta = rows_.combined[i] + t * tangent_[i];
-      tangent_[i] = loss_.box(y, c).clip(beta);
-      spill_[i] = tangent_[i] - beta;
-      s.dual += loss_.dual(y, c, tangent_[i]);
-      s.beta += tangent_[i];
-      s.size += std::abs(tangent_[i]);
-      return spill_[i] != 0;
-    });
+    tangent_.take(rows_, problem_, loss_, t);
+    const Sums& sums = tangent_.sums;
     if (free_ && std::abs(sums.beta) > level_ * sums.size) return true;
     std::vector<double> v(p_);
-    if (!clipped.empty() && !passes_.combination(clipped, spill_, v)) return false;
+    if (tangent_.clipped() > 0 && !tangent_.spilled(passes_, v)) return false;
     for (Index j = 0; j < p_; ++j) v[j] += v_[j] + t * (grad_[j] + move_[j]);
     double dual = sums.dual - 0.5 * squared(v) - 0.5 * problem_.scale2() * sums.beta * sums.beta;
     if (free_) dual -= (b_ + t * move_[p_]) * sums.beta;
-    epochs_ += static_cast<double>(clipped.size()) / static_cast<double>(n_);
+    epochs_ += static_cast<double>(tangent_.clipped()) / static_cast<double>(n_);
     if (!(dual > best_dual_)) return true;
     best_dual_ = dual;
-    best_beta_.swap(tangent_);
+    best_beta_.swap(tangent_.beta);
     return true;
   }
 
@@ -615,7 +608,7 @@ class Newton {
   static constexpr Index stuck = 12;           // steps without one before a smooth loss is smoothed
   static constexpr Index many_surprises = 20;  // by then it is rounding
   static constexpr Index patience = 40;        // steps without progress (keep_best, outer_step) before a change
-  static constexpr double long_step = 0.8;     // of the way to where the tangent leads: worth a dual point on it
+  static constexpr double long_step = 0.8;     // without corners: a tangent of less leaves too much of the gradient
 
   const Problem& problem_;
   const Loss& loss_;
@@ -628,7 +621,7 @@ class Newton {
   NewtonSystem system_;
   NewtonRows<Loss> rows_;
   std::vector<double> w_, v_, grad_, move_, best_w_, best_beta_;
-  std::vector<double> tangent_, spill_;
+  NewtonTangent<Loss> tangent_;
   double b_ = 0, best_b_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;
   double best_inner_ = infinity;                           // the inner gap at the best w
@@ -638,12 +631,13 @@ class Newton {
   std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest
   std::vector<double> met_;
   double resting_b_ = 0;
-  double decrement_ = infinity;  // what the last step had to gain, by the model it was made on
+  double decrement_ = infinity;  // of the last step
   double gain_ = infinity;       // of the last step, relative to the primal
   double pace_ = 0, sway_ = 0, limit_ = 0;
   Index steps_ = 0, short_steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
   bool opened_ = false;          // the first point is known
+  bool lent_ = false;            // the system has the matrix of the level before
   const double width_;           // of the targets: a smoothing beyond it says little about them
   double target_;                // the gap to reach
   std::optional<double> ahead_;  // a step that w has taken and β has not

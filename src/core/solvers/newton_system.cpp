@@ -182,6 +182,17 @@ bool NewtonSystem::solve_again(ConstVector grad, Vector move) {
   return true;
 }
 
+std::vector<double> NewtonSystem::lend() { return factored_ && slope_ == 1 ? std::move(sum_) : std::vector<double>(); }
+
+bool NewtonSystem::borrow(std::vector<double> sum) {
+  if (sum.size() != static_cast<std::size_t>(d_ * d_)) return false;
+  sum_ = std::move(sum);
+  slope_ = 1;
+  in_sum_.clear();
+  factored_ = make_factor();
+  return factored_;
+}
+
 /// With K = X_Z X_Zᵀ, M = diag(1/slope) + K:  M u = b′·1 − X_Z g,  move_w = −g − X_Zᵀu,  1ᵀu + reg·b′ = −g_b.
 bool NewtonSystem::solve_woodbury(ConstVector grad, Vector move) {
   const Index k = zone_size();

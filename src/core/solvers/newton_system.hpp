@@ -45,6 +45,11 @@ class NewtonSystem {
   bool solve_again(ConstVector grad, Vector move);
   bool can_solve_again() const { return factored_; }
 
+  /// Σ slope x̃x̃ᵀ of the last call, where it was a d × d matrix, to begin another system with.
+  std::vector<double> lend();
+  /// Takes such a sum for its own; false: it is none.
+  bool borrow(std::vector<double> sum);
+
   /// Was the last `solve` done by a factor? Then its move is exact to rounding.
   bool exact() const { return exact_; }
 

@@ -1,0 +1,56 @@
+// A second dual point of Newton's step, on its tangent.
+//
+// Where the system was solved exactly, β − t·slope·ray has Xᵀβ = v + t(grad + move) without a pass, and at t = 1 that
+// is w at the end of the full step. So its gap is what the loss bends along the step, of third order, where that of the
+// new β is the squared gradient, which no Hessian tempers. With corners, what bends are the rows that leave the zone,
+// and at t = 1 it is the solution of the zone's own problem, however short the step that P allows.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "passes/passes.hpp"
+#include "solvers/newton_rows.hpp"
+
+namespace dualgap {
+
+template <class Loss>
+class NewtonTangent {
+ public:
+  using Sums = typename NewtonRows<Loss>::Sums;
+
+  std::vector<double> beta;
+  Sums sums;  // over its β
+
+  /// To be called before the slopes are those of the step's end.
+  void begin(const NewtonRows<Loss>& rows, Team& team) {
+    beta.resize(rows.slope.size());
+    spill_.resize(beta.size());
+    team.for_each(rows.focus.blocks().count,
+                  [&](Index k) { rows.focus.each(k, [&](Index i) { beta[i] = -rows.slope[i] * rows.ray[i]; }); });
+  }
+
+  /// The point at t, within its bounds: what is beyond them is in `spilled`.
+  void take(NewtonRows<Loss>& rows, const Problem& problem, const Loss& loss, double t) {
+    sums = {};
+    clipped_ = rows.where(sums, [&](Index i, Sums& s) {
+      const double y = problem.y[i], c = problem.cost(i), unbound = rows.combined[i] + t * beta[i];
+      beta[i] = loss.box(y, c).clip(unbound);
+      spill_[i] = beta[i] - unbound;
+      s.dual += loss.dual(y, c, beta[i]);
+      s.beta += beta[i];
+      s.size += std::abs(beta[i]);
+      return spill_[i] != 0;
+    });
+  }
+
+  /// v = Σ x times what the bounds changed.
+  bool spilled(Passes& passes, Vector v) const { return passes.combination(clipped_, spill_, v); }
+  Index clipped() const { return static_cast<Index>(clipped_.size()); }
+
+ private:
+  std::vector<double> spill_;
+  std::vector<std::uint32_t> clipped_;
+};
+
+}  // namespace dualgap

@@ -9,11 +9,12 @@ namespace dualgap {
 namespace {
 
 constexpr Index cached_entries = 8192;  // of rows that are read twice: they stay in a core's own cache between
-constexpr Index long_sum = 100000;      // numbers
+constexpr Index long_sum = 100000;      // numbers of a sum of which each thread has one at a time
 constexpr Index few_blocks = 8;         // too few for threads to share
 constexpr Index pack_rows = 192;    // rows copied together before a product: 192 × 500 columns stay in the second cache
 constexpr Index shared_rows = 512;  // the same where all threads share the copy: it stays in the last cache
-constexpr Index worth_sharing = 4000000;  // products
+constexpr Index worth_sharing = 4000000;  // products of a Gram over few rows: about a tenth of a millisecond
+constexpr Index narrowest = 64;           // columns of a thread's part of a matrix
 
 template <class Rows>
 constexpr bool is_sparse = false;
@@ -157,7 +158,7 @@ bool gram_by_columns(const Rows& rows, const GramTask& task, double* h, Team& te
   const auto packed = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(task.d * most));
   const int d = static_cast<int>(task.d);
   const double one = 1;
-  const Blocks tiles(task.d, 256);
+  const Blocks tiles(task.d, std::clamp<Index>(task.d / 4, narrowest, 256));
   for (Index first = 0; first < size; first += shared_rows) {
     const Index length = std::min(shared_rows, size - first);
     const int count = static_cast<int>(length);
@@ -374,7 +375,6 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
   return std::visit(
       [&](const auto& rows) {
         constexpr bool sparse = is_sparse<std::decay_t<decltype(rows)>>;
-        const Blocks blocks(size, std::max<Index>({512, (size + 15) / 16, rows_for_matrix(rows, list, d)}));
         const bool large = d > 1000;  // too large to have several
         if constexpr (sparse) {
           if (large) {  // every block its own columns, over all rows
@@ -384,9 +384,13 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
               gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data());
             });
           }
-        } else if (large || (blocks.count == 1 && size * d * d > worth_sharing)) {
+        } else if (large) {
           return gram_by_columns(rows, task, h.data(), team_, blas_);
         }
+        const Blocks blocks(size, std::max<Index>({512, (size + 15) / 16, rows_for_matrix(rows, list, d)}));
+        if constexpr (!sparse)
+          if (blocks.count == 1 && d >= 4 * narrowest && size * d * d > worth_sharing)
+            return gram_by_columns(rows, task, h.data(), team_, blas_);
         const auto block = [&](Index begin, Index end, double* sum) {
           if constexpr (sparse)
             gram_sparse(rows, task, begin, end, 0, d, sum);

@@ -18,11 +18,11 @@
 //
 // Where columns are too many for a d × d matrix, a step is made by conjugate gradients with a budget, and beyond it by
 // a factor over rows: see newton_system.hpp. There a smooth loss with corners (squared hinge) is smoothed from the
-// start where nothing is known. From a given w it takes rough steps until its dual is above zero, and is smoothed then.
+// start where nothing is known. From a given w it takes rough steps, near the end exact ones for their tangent.
 //
-// Cost of a step: the scores of the watched rows along the ray, one pass over the rows whose β changed, the rows that
-// entered or left the zone for the matrix, and its Cholesky. Memory: 80 bytes a row and a little over two d × d
-// matrices, d ≤ p + 1; where columns are too many, two over at most 3,000 rows instead.
+// Cost of a step: the scores of the watched rows along the ray, one pass over the rows whose β changed (with corners:
+// that crossed one), the rows that entered or left the zone for the matrix, and its Cholesky. Memory: 80 bytes a row
+// and a little over two d × d matrices, d ≤ p + 1; where columns are too many, two over at most 3,000 rows instead.
 #include "solvers/newton.hpp"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ class Newton {
 
   /// From the level before. Its scores are off by about √(d/m) of their spread, m its rows: the zone is made as wide as
   /// that part of the rows, and the centre is what the loss so smoothed around the middle of each box says.
-  void start(Level& level, Index rows_before) {
+  void start(Level level, Index rows_before) {
     prepare(level.w, level.b);
     if constexpr (!Loss::smooth) {
       const double doubt = std::sqrt(static_cast<double>(grad_.size()) / static_cast<double>(rows_before));
@@ -104,7 +104,6 @@ class Newton {
       open();
       const bool alike = rows_before >= 50 * static_cast<Index>(grad_.size());
       lent_ = !corners && !polish_ && alike && system_.borrow(std::move(level.hessian));
-      inner_ = inner_gap();
     }
   }
 
@@ -122,13 +121,19 @@ class Newton {
   void run(Answer& answer, double epochs) {
     epochs_ += epochs;
     advance([&] { return due() || tired(); }, [&](bool) { return decide(answer); });
-    finish(answer);
+    if (!answer.judged) fill(answer);
   }
 
   double epochs() const { return epochs_; }
 
  private:
   using Sums = typename NewtonRows<Loss>::Sums;
+  struct Stride {
+    double t = 0;
+    bool linear = false;               // β of most rows follows its tangent
+    bool met = false;                  // all rows were looked at where it ends
+    bool lent = false, again = false;  // by the matrix of the level before, of the step before
+  };
 
   /// Steps until `leave` says so. Where the watched rows alone `ask` to leave, all are looked at first.
   template <class Ask, class Leave>
@@ -143,7 +148,7 @@ class Newton {
       }
       if (leave(asks)) break;
       if (ahead_) {  // the judge wants more than the tangent's point
-        going = settle(*std::exchange(ahead_, std::nullopt), true);
+        going = settle(*std::exchange(ahead_, std::nullopt));
         continue;
       }
       going = outer_step() ? evaluate(0.0) && combine(0.0) : newton_step();
@@ -188,16 +193,15 @@ class Newton {
   }
 
   /// Takes the step t that was evaluated: z, v = Xᵀβ by the rows whose β changed, the gradient and both objectives.
-  /// Where the system was solved exactly and β is linear in z but for a corner, v is known of the rows that stay on
-  /// their side of it: only the others are read.
-  bool combine(double t, bool exact = false) {
-    const bool linear = corners && exact && rows_.q == 0;
+  /// Where β is linear in z but for a corner and the system was solved well, v is known of the rows that stay on their
+  /// side of it: `linear`, only the others are read.
+  bool combine(double t, bool linear = false) {
     Sums none;
     const std::vector<std::uint32_t> changed = rows_.where(none, [&](Index i, Sums&) {
       const double slope = linear ? loss_.prox(problem_.y[i], problem_.cost(i), 0.0, rows_.z[i], 0.0).slope : 0.0;
       const bool stays = slope > 0 && rows_.slope[i] == slope && rows_.beta[i] * rows_.combined[i] > 0;
-      rows_.z[i] += t * rows_.ray[i];
       const double change = rows_.beta[i] - rows_.combined[i] + t * slope * rows_.ray[i];
+      rows_.z[i] += t * rows_.ray[i];
       rows_.ray[i] = stays ? 0.0 : change;  // the ray has been used: it holds the change of β
       rows_.combined[i] = rows_.beta[i];
       return rows_.ray[i] != 0;
@@ -294,7 +298,7 @@ class Newton {
       last_gap_ = infinity;
       if (tangents_) {  // rounding in the solution of the system: no more of what stands on it
         tangents_ = false;
-        updates_ = afresh - 1;
+        updates_ = afresh - 1;  // Xᵀβ too: the next step forms it anew
       } else {
         level_ = std::max(0.1 * level_, 1e-13);  // Σβ was too far from zero: trust only points that are closer
       }
@@ -323,12 +327,11 @@ class Newton {
   }
 
   /// A smooth loss whose slope has corners is stiff at a huge C: the line search stops at every one of them. Smoothed
-  /// around the best dual point, like a kinked loss, it comes loose. (Where columns are many it begins so: its zone is
-  /// then small, and that is what a step costs.)
+  /// around the best dual point, like a kinked loss, it comes loose. (Not where only P is left to fall.)
   bool smooth_after_all() {
     strains_ += system_.strained();
     const bool strained = system_.strained() && dual_lags() && (best_dual_ > 0 || strains_ > few_strains);
-    const bool stiff = short_steps_ >= many_short && !system_.wide();
+    const bool stiff = short_steps_ >= many_short && !system_.wide() && !sampling_ && !polish_;
     if (!corners || (idle_ <= stuck && !strained && !stiff) || renewed_ > 0) return false;
     renew(0.04 * rows_.first_q());  // the point is known well by now: a wide smoothing would lead away from it
     return true;
@@ -347,23 +350,27 @@ class Newton {
   bool newton_step() {
     if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
-    bool again = Loss::smooth && (sampling_ || !corners) && !polish_ && steady_ && system_.can_solve_again();
-    if (std::exchange(lent_, false)) again = borrowed_will_do();
-    if (!(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
+    const bool lent = std::exchange(lent_, false) && borrow_a_move();
+    const bool again =
+        !lent && Loss::smooth && (sampling_ || !corners) && !polish_ && steady_ && system_.can_solve_again();
+    if (!lent &&
+        !(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
       return false;
     if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
     epochs_ += system_.take_work();
     decrement_ = decrement();
-    const bool exact = tangents_ && !again && system_.exact();
-    if (exact) tangent_.begin(rows_, control_.team);
-    bool met = false;
-    const double t = step_length(met);
+    const bool exact = tangents_ && !again && !lent && system_.exact();
+    if (exact) tangent_.begin(rows_);
+    Stride step{.lent = lent, .again = again};
+    const double t = step.t = step_length(step.met);
     if (control_.stopped()) return false;
     if (exact && (corners || t > long_step) && !try_tangent(corners ? 1.0 : t)) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
     pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
     if (rows_.focus.everyone()) measure_sway(rows_.sums.moved, squared(move_), n_);
+    const bool fresh = steps_ > 0 && steps_ % anew == 0;  // scores: β and its slope are still those of the old ones
+    step.linear = corners && exact && rows_.q == 0 && system_.precise() && !fresh && target_ > 1e-9;
     short_steps_ += t < 0.5;
     ++steps_;
     ++idle_;
@@ -372,33 +379,31 @@ class Newton {
       const double before = std::exchange(primal_, objective());
       gain_ = t >= 0.5 ? (before - primal_) / std::abs(primal_) : infinity;
       if (exact && relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0) * ratio_ <= target_) {
-        ahead_ = t;  // a dual point on a tangent proves enough: Xᵀβ of the new w may never be asked for
+        ahead_ = step;  // a dual point on a tangent proves enough: Xᵀβ of the new w may never be asked for
         dual_ = -infinity;
         steady_ = false;
         return true;
       }
     }
-    return settle(t, exact, met, again);
+    return settle(step);
   }
 
-  /// The Hessian of the level before serves the first step, unless one step with its own is likely to be all.
-  bool borrowed_will_do() {
-    if (!system_.solve_again(grad_, move_)) return false;
-    return decrement() > 2 * target_ * std::abs(primal_);
-  }
+  /// The move by the Hessian of the level before: it serves the first step, unless one step with the own is likely to
+  /// be all.
+  bool borrow_a_move() { return system_.solve_again(grad_, move_) && decrement() > 2 * target_ * std::abs(primal_); }
 
-  /// β and the gradient follow w, which has taken the step t.
-  bool settle(double t, bool exact, bool met = false, bool again = false) {
-    if (!combine(t, exact)) return false;
-    if (met) {
+  /// β and the gradient follow w, which has taken the step.
+  bool settle(const Stride& step) {
+    if (!combine(step.t, step.linear)) return false;
+    if (step.met) {
       rows_.z.swap(met_);
       rows_.resting = {};
       rows_.focus.watch_everyone();
     }
-    const double inner = inner_gap();
-    steady_ = t == 1 && inner < (again ? 0.1 : 0.02) * inner_;  // then the matrix may serve once more
+    const double inner = inner_gap();  // where it fell far, the matrix may serve once more
+    steady_ = step.t == 1 && !step.lent && inner < (step.again ? 0.1 : 0.02) * inner_;
     inner_ = inner;
-    return steps_ % 32 != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
+    return steps_ % anew != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
   }
 
   /// What a full step has to gain, by the model it was made on.
@@ -411,9 +416,9 @@ class Newton {
   /// move has one. Smoothed, its zone is small and exact moves need fewer steps.
   NewtonSystem::Aim aim() const {
     using Aim = NewtonSystem::Aim;
-    const bool near = decrement_ <= 4 * target_ * std::abs(primal_);
-    if (rows_.q > 0 || (corners && near && dual_lags())) return Aim::exactly;
-    return corners && renewed_ == 0 ? Aim::roughly : Aim::accurately;
+    if (rows_.q > 0) return Aim::exactly;
+    if (!corners) return Aim::accurately;
+    return dual_lags() && decrement_ <= 4 * target_ * std::abs(primal_) ? Aim::provingly : Aim::roughly;
   }
 
   /// z = Xw + b of the watched rows.
@@ -535,7 +540,7 @@ class Newton {
 
   /// Is the dual point at t on the tangent the best so far?
   bool try_tangent(double t) {
-    tangent_.take(rows_, problem_, loss_, t);
+    tangent_.take(rows_, t);
     const Sums& sums = tangent_.sums;
     if (free_ && std::abs(sums.beta) > level_ * sums.size) return true;
     std::vector<double> v(p_);
@@ -544,7 +549,8 @@ class Newton {
     double dual = sums.dual - 0.5 * squared(v) - 0.5 * problem_.scale2() * sums.beta * sums.beta;
     if (free_) dual -= (b_ + t * move_[p_]) * sums.beta;
     epochs_ += static_cast<double>(tangent_.clipped()) / static_cast<double>(n_);
-    if (!(dual > best_dual_)) return true;
+    const double rounding = 1e-12 * best_primal_ + std::abs(b_ * sums.beta);
+    if (!(dual > best_dual_) || dual > best_primal_ + rounding) return true;  // above P it is rounding
     best_dual_ = dual;
     best_beta_.swap(tangent_.beta);
     return true;
@@ -596,14 +602,12 @@ class Newton {
     answer.epochs = epochs_;
     answer.iterations = steps_;
   }
-  void finish(Answer& answer) const {
-    if (!answer.judged) fill(answer);
-  }
 
   static constexpr bool corners = Loss::smooth && Loss::shrinks;  // in the slope: the squared hinge and tube
   static constexpr double margin = 4;          // so many steps like the last may pass before all rows are looked at
   static constexpr Index few_strains = 5;      // steps cut short that are borne while no dual point is any good
   static constexpr Index afresh = 16;          // updates of Xᵀβ: then it is formed anew
+  static constexpr Index anew = 32;            // steps: then the scores are
   static constexpr Index many_short = 4;       // steps of less than a half before a smooth loss is smoothed
   static constexpr Index stuck = 12;           // steps without one before a smooth loss is smoothed
   static constexpr Index many_surprises = 20;  // by then it is rounding
@@ -640,7 +644,7 @@ class Newton {
   bool lent_ = false;            // the system has the matrix of the level before
   const double width_;           // of the targets: a smoothing beyond it says little about them
   double target_;                // the gap to reach
-  std::optional<double> ahead_;  // a step that w has taken and β has not
+  std::optional<Stride> ahead_;  // a step that w has taken and β has not
   const bool polish_;            // w itself is wanted to the last digits: the gradient has to vanish, no short cuts
   bool tangents_;                // for kinked losses rows that cross a kink spoil them
 };
@@ -659,7 +663,7 @@ std::optional<Level> sampled_start(const Problem& problem, const Loss& loss, con
     const Thinned sample(problem, Sample(step));
     Newton newton(sample.problem(), loss, options, blas, control);
     if (level)
-      newton.start(*level, sample.problem().n() / 4);
+      newton.start(std::move(*level), sample.problem().n() / 4);
     else
       newton.start(Answer{});
     const double goal = 0.3 * static_cast<double>(d) / static_cast<double>(sample.problem().n());
@@ -680,7 +684,7 @@ void newton(const Problem& problem, Answer& answer, const NewtonOptions& options
           level = sampled_start(problem, loss, options, blas, control, epochs);
         Newton newton(problem, loss, options, blas, control);
         if (level)
-          newton.start(*level, problem.n() / 4);
+          newton.start(std::move(*level), problem.n() / 4);
         else
           newton.start(answer);
         newton.run(answer, epochs);

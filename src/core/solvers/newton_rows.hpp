@@ -57,6 +57,15 @@ class NewtonRows {
     });
   }
 
+  Interval box(Index i) const { return loss_.box(problem_.y[i], problem_.cost(i)); }
+  double dual(Index i, double value) const { return loss_.dual(problem_.y[i], problem_.cost(i), value); }
+
+  /// f(i) for the rows watched, by all threads.
+  template <class F>
+  void each(F f) const {
+    team_.for_each(focus.blocks().count, [&](Index k) { focus.each(k, f); });
+  }
+
   /// The smoothed loss around the middle of the row's box, at its present score.
   Step middle(Index i, double q) const {
     const double y = problem_.y[i], c = problem_.cost(i);

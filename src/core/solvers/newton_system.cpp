@@ -61,7 +61,7 @@ void NewtonSystem::find_zone(ConstVector slope) {
 }
 
 bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim) {
-  factored_ = strained_ = false;
+  factored_ = strained_ = precise_ = false;
   find_zone(slope);
   if (wide()) return solve_wide(slope, grad, move, accuracy, aim);
   exact_ = true;
@@ -73,6 +73,7 @@ bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, doubl
 /// zone is large one over its strongest rows as a preconditioner.
 bool NewtonSystem::solve_wide(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim) {
   const Index k = zone_size();
+  if (aim == Aim::provingly) aim = k <= few ? Aim::exactly : Aim::roughly;
   exact_ = false;
   if (k > (aim == Aim::exactly ? few : 0) && k > hopeless_) {
     std::vector<double> inverse(d_);
@@ -169,23 +170,30 @@ bool NewtonSystem::solve_gram(ConstVector grad, Vector move) {
 bool NewtonSystem::solve_again(ConstVector grad, Vector move) {
   for (Index j = 0; j < d_; ++j) move[j] = -grad[j];
   factor_.solve(move);
-  // one step of refinement on what the scaled factor left
   const int n = static_cast<int>(d_), inc = 1;
-  const double minus = -1, slope = -slope_;
-  scratch_.assign(grad.begin(), grad.end());
-  blas_.dsymv("U", &n, &slope, sum_.data(), &n, move.data(), &inc, &minus, scratch_.data(), &inc);
-  for (Index j = 0; j < d_; ++j) scratch_[j] -= ridge_[j] * move[j];
-  if (factor_.corrected() && dot(scratch_, scratch_) > 1e-12 * dot(grad, grad))  // rounding: rows that left too much
+  const double minus = -1, slope = -slope_, size = dot(grad, grad);
+  const auto residual = [&] {  // −grad − H move
+    scratch_.assign(grad.begin(), grad.end());
+    blas_.dsymv("U", &n, &slope, sum_.data(), &n, move.data(), &inc, &minus, scratch_.data(), &inc);
+    for (Index j = 0; j < d_; ++j) scratch_[j] -= ridge_[j] * move[j];
+    return dot(scratch_, scratch_);
+  };
+  if (residual() > 1e-12 * size && factor_.corrected())  // rounding: rows that left too much
     return make_factor() && solve_again(grad, move);
+  // one step of refinement on what the scaled factor left
   factor_.solve(scratch_);
   for (Index j = 0; j < d_; ++j) move[j] += scratch_[j];
+  precise_ = residual() <= 1e-20 * size;
   return true;
 }
 
-std::vector<double> NewtonSystem::lend() { return factored_ && slope_ == 1 ? std::move(sum_) : std::vector<double>(); }
+std::vector<double> NewtonSystem::lend() {
+  if (!std::exchange(factored_, false) || uniform_) return {};
+  return std::move(sum_);
+}
 
 bool NewtonSystem::borrow(std::vector<double> sum) {
-  if (sum.size() != static_cast<std::size_t>(d_ * d_)) return false;
+  if (wide_ || sum.size() != static_cast<std::size_t>(d_ * d_)) return false;
   sum_ = std::move(sum);
   slope_ = 1;
   in_sum_.clear();

@@ -31,9 +31,9 @@ class NewtonSystem {
  public:
   NewtonSystem(const Problem& problem, Passes& passes, const Blas& blas, double memory, Control& control);
 
-  /// What is wanted of a wide system: the accuracy given; a factor where that is cheap; or what conjugate gradients
-  /// reach within their budget.
-  enum class Aim { accurately, exactly, roughly };
+  /// What is wanted of a wide system: the accuracy given; a factor where that is cheap; what conjugate gradients reach
+  /// within their budget; or the factor where the zone is small, and that otherwise.
+  enum class Aim { accurately, exactly, roughly, provingly };
 
   /// The move for this gradient; (grad, move) hold w's p coordinates, then b's where there is an intercept.
   /// False: given up.
@@ -45,13 +45,16 @@ class NewtonSystem {
   bool solve_again(ConstVector grad, Vector move);
   bool can_solve_again() const { return factored_; }
 
-  /// Σ slope x̃x̃ᵀ of the last call, where it was a d × d matrix, to begin another system with.
+  /// Σ slope x̃x̃ᵀ of the last call, where it was a d × d matrix and slopes differ, to begin another system with. No more
+  /// may be asked of this one.
   std::vector<double> lend();
   /// Takes such a sum for its own; false: it is none.
   bool borrow(std::vector<double> sum);
 
   /// Was the last `solve` done by a factor? Then its move is exact to rounding.
   bool exact() const { return exact_; }
+  /// And has that rounding been seen to be small?
+  bool precise() const { return exact_ && precise_; }
 
   /// Passes' worth of rows read since the last call.
   double take_work() { return std::exchange(work_, 0.0); }
@@ -109,7 +112,7 @@ class NewtonSystem {
   std::vector<double> squares_;  // ‖x‖² by row, where asked for
   Index hopeless_ = 0;           // rows of the largest zone that took more than the budget: no other try up to there
   double work_ = 0;
-  bool factored_ = false, exact_ = false, strained_ = false;
+  bool factored_ = false, exact_ = false, precise_ = false, strained_ = false;
 };
 
 }  // namespace dualgap

@@ -23,33 +23,32 @@ class NewtonTangent {
   Sums sums;  // over its β
 
   /// To be called before the slopes are those of the step's end.
-  void begin(const NewtonRows<Loss>& rows, Team& team) {
-    beta.resize(rows.slope.size());
-    spill_.resize(beta.size());
-    team.for_each(rows.focus.blocks().count,
-                  [&](Index k) { rows.focus.each(k, [&](Index i) { beta[i] = -rows.slope[i] * rows.ray[i]; }); });
+  void begin(const NewtonRows<Loss>& rows) {
+    direction_.resize(rows.slope.size());
+    rows.each([&](Index i) { direction_[i] = -rows.slope[i] * rows.ray[i]; });
   }
 
-  /// The point at t, within its bounds: what is beyond them is in `spilled`.
-  void take(NewtonRows<Loss>& rows, const Problem& problem, const Loss& loss, double t) {
+  /// The point at t, within its bounds; what is beyond them is in `spilled`.
+  void take(NewtonRows<Loss>& rows, double t) {
+    beta.resize(direction_.size());
     sums = {};
     clipped_ = rows.where(sums, [&](Index i, Sums& s) {
-      const double y = problem.y[i], c = problem.cost(i), unbound = rows.combined[i] + t * beta[i];
-      beta[i] = loss.box(y, c).clip(unbound);
-      spill_[i] = beta[i] - unbound;
-      s.dual += loss.dual(y, c, beta[i]);
+      const double unbound = rows.combined[i] + t * direction_[i];
+      beta[i] = rows.box(i).clip(unbound);
+      direction_[i] = beta[i] - unbound;
+      s.dual += rows.dual(i, beta[i]);
       s.beta += beta[i];
       s.size += std::abs(beta[i]);
-      return spill_[i] != 0;
+      return direction_[i] != 0;
     });
   }
 
   /// v = Σ x times what the bounds changed.
-  bool spilled(Passes& passes, Vector v) const { return passes.combination(clipped_, spill_, v); }
+  bool spilled(Passes& passes, Vector v) const { return passes.combination(clipped_, direction_, v); }
   Index clipped() const { return static_cast<Index>(clipped_.size()); }
 
  private:
-  std::vector<double> spill_;
+  std::vector<double> direction_;  // of β; once the point is taken, what its bounds changed
   std::vector<std::uint32_t> clipped_;
 };
 

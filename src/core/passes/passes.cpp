@@ -97,10 +97,11 @@ Index rows_for_matrix(const Rows& rows, RowList list, Index d) {
 
 /// h += the sum over places [begin, end) of the list, columns [low, high) only. Columns rise within a row.
 template <class Rows>
-void gram_sparse(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h) {
+void gram_sparse(const Rows& rows, const GramTask& task, Index begin, Index end, Index low, Index high, double* h,
+                 Team& team) {
   const Index d = task.d;
   const bool whole = low == 0 && high == d;
-  for (Index k = begin; k < end; ++k) {
+  for (Index k = begin; k < end && !((k - begin) % 64 == 63 && team.interrupted()); ++k) {
     const double s = task.sign * task.at(k);
     if (k + 4 < end) rows.prefetch(task.list[k + 4]);
     rows.view(task.list[k], [&](const auto& row) {
@@ -381,7 +382,7 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
             const Blocks tiles(d, 256);
             return team_.try_each(tiles.count, [&](Index k) {
               const Index tile = tiles.count - 1 - k;  // the longest first
-              gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data());
+              gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_);
             });
           }
         } else if (large) {
@@ -393,7 +394,7 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
             return gram_by_columns(rows, task, h.data(), team_, blas_);
         const auto block = [&](Index begin, Index end, double* sum) {
           if constexpr (sparse)
-            gram_sparse(rows, task, begin, end, 0, d, sum);
+            gram_sparse(rows, task, begin, end, 0, d, sum, team_);
           else
             gram_dense(rows, task, begin, end, sum, team_, blas_);
         };

@@ -38,6 +38,7 @@ FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
 HOPELESS = 2e3  # C · mean ‖x‖² above which a few epochs of descent are no start for Newton either
 FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
+PRODUCTS = 8.0  # epochs' worth of conjugate gradients a step, where they are all there is
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass, where rows share few columns
 GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer, whatever they share
@@ -74,10 +75,13 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     memory = NEWTON.options["memory"]
     wide = _core.newton_is_wide(problem._core, memory)  # then a step factors rows of its zone, or none
     side = min(n, MANY_ROWS) if wide else min(d, n)
-    newton = (0.0 if wide else full_grams * gram) + steps * (3.0 * n * entries + side**3 / 60.0)
     costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))
-    density = entries / max(problem.n_cols, 1)
-    return Forecast(3.0 * n * entries, newton, costs * mean_square, density), columns
+    hardness = costs * mean_square
+    epoch = 3.0 * n * entries
+    newton = (0.0 if wide else full_grams * gram) + steps * (epoch + side**3 / 60.0)
+    if wide and loss.smooth and loss.bounded and hardness <= HOPELESS:  # logistic: no rows are factored
+        newton = min(newton, steps * PRODUCTS * epoch)
+    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1)), columns
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:

@@ -14,7 +14,7 @@
 // What the easy version gets wrong: the line search must never pass the minimum along the ray; q must start no smaller
 // than the mean squared row, or a huge C never gets off the first kink; q must not shrink twice without a step between.
 //
-// Rows of a kinked loss that rest at a bound are not watched between two looks at all rows: see narrow and meet.
+// Rows of a kinked loss that rest at a bound are not watched between two looks at all rows: newton_rest.hpp.
 //
 // Where columns are too many for a d × d matrix, a step is made by conjugate gradients with a budget, and beyond it by
 // a factor over rows: see newton_system.hpp. There a smooth loss with corners (squared hinge) is smoothed from the
@@ -31,7 +31,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/copy.hpp"
+#include "solvers/dot.hpp"
 #include "solvers/newton_line.hpp"
+#include "solvers/newton_rest.hpp"
 #include "solvers/newton_rows.hpp"
 #include "solvers/newton_system.hpp"
 #include "solvers/newton_tangent.hpp"
@@ -66,6 +69,7 @@ class Newton {
         passes_(problem.rows, control.team, blas),
         system_(problem, passes_, blas, options.memory, control),
         rows_(problem, loss, control.team),
+        rest_(problem, loss, passes_, rows_),
         grad_(p_ + (ones_ ? 1 : 0)),
         move_(grad_.size()),
         width_(rows_.width_of_targets()),
@@ -99,7 +103,7 @@ class Newton {
       open([&](Index begin, Index end) {
         for (Index i = begin; i < end; ++i) rows_.center[i] = rows_.middle(i, rows_.q).beta;
       });
-      rows_.copy(rows_.center, best_beta_);
+      copy(control_.team, rows_.center, best_beta_);
     } else {
       open();
       const bool alike = rows_before >= 50 * static_cast<Index>(grad_.size());
@@ -161,7 +165,7 @@ class Newton {
     v_.assign(p_, 0.0);
     best_w_ = w_;
     best_b_ = b_;
-    rows_.copy(rows_.center, best_beta_);
+    copy(control_.team, rows_.center, best_beta_);
   }
 
   /// The scores of the first point, β and what follows from them, in one read of the data; centre(begin, end) is called
@@ -217,8 +221,7 @@ class Newton {
   void tally() {
     for (Index j = 0; j < p_; ++j) grad_[j] = w_[j] - v_[j];
     if (ones_) grad_[p_] = reg_b_ * b_ - rows_.sums.beta;
-    primal_ = objective();
-    if (!rows_.focus.everyone()) primal_ += rows_.resting.dual - dot(resting_v_, w_) - rows_.resting.beta * b_;
+    primal_ = objective() + rest_.value(w_, b_);
     dual_ = -0.5 * squared(v_) - 0.5 * problem_.scale2() * rows_.sums.beta * rows_.sums.beta + rows_.sums.dual;
     if (free_) dual_ -= b_ * rows_.sums.beta;  // what putting Σβ back to zero will cost: the free rows' gradient is b
   }
@@ -249,7 +252,7 @@ class Newton {
     }
     if (dual_ > best_dual_ && level(level_)) {
       best_dual_ = dual_;
-      rows_.copy(rows_.beta, best_beta_);
+      copy(control_.team, rows_.beta, best_beta_);
       if (free_) rows_.onto_zero_sum(best_beta_);
     }
     gap_ = relative_gap(std::min(best_primal_, primal_), best_dual_, 0.0);
@@ -319,7 +322,7 @@ class Newton {
       return true;
     }
     if (!solved) return false;
-    rows_.copy(rows_.beta, rows_.center);
+    copy(control_.team, rows_.beta, rows_.center);
     rows_.q = std::max(rows_.q / options_.shrink, 1e-300);
     moved_ = false;
     if (rows_.q > width_) idle_ = 0;  // the gap is seldom below 1 so far: this is the way there
@@ -348,7 +351,7 @@ class Newton {
   }
 
   bool newton_step() {
-    if (!Loss::smooth && rows_.focus.everyone() && !narrow()) return false;
+    if (!Loss::smooth && rows_.focus.everyone() && !rest_.narrow(w_, b_, v_)) return false;
     const double accuracy = std::min(0.1, std::sqrt(std::min(gap_, 1.0)));
     const bool lent = std::exchange(lent_, false) && borrow_a_move();
     const bool again =
@@ -367,8 +370,8 @@ class Newton {
     if (exact && (corners || t > long_step) && !try_tangent(corners ? 1.0 : t)) return false;
     for (Index j = 0; j < p_; ++j) w_[j] += t * move_[j];
     if (ones_) b_ += t * move_[p_];
-    pace_ = std::max(t * std::sqrt(squared(move_)), 0.7 * pace_);
-    if (rows_.focus.everyone()) measure_sway(rows_.sums.moved, squared(move_), n_);
+    rest_.note_step(t * std::sqrt(squared(move_)));
+    if (rows_.focus.everyone()) rest_.note_sway(rows_.sums.moved, squared(move_), n_);
     const bool fresh = steps_ > 0 && steps_ % anew == 0;  // scores: β and its slope are still those of the old ones
     step.linear = corners && exact && rows_.q == 0 && system_.precise() && !fresh && target_ > 1e-9;
     short_steps_ += t < 0.5;
@@ -396,9 +399,8 @@ class Newton {
   bool settle(const Stride& step) {
     if (!combine(step.t, step.linear)) return false;
     if (step.met) {
-      rows_.z.swap(met_);
-      rows_.resting = {};
-      rows_.focus.watch_everyone();
+      rows_.z.swap(rest_.met);
+      rest_.end();
     }
     const double inner = inner_gap();  // where it fell far, the matrix may serve once more
     steady_ = step.t == 1 && !step.lent && inner < (step.again ? 0.1 : 0.02) * inner_;
@@ -436,103 +438,9 @@ class Newton {
     return true;
   }
 
-  /// Looks away from the rows whose β would be the same wherever w goes within some steps like the last ones: `pace_`
-  /// is their length, `sway_` what a unit of it does to a score. Not worth it unless nearly all rest.
-  bool narrow() {
-    if (!(pace_ > 0)) return true;
-    limit_ = margin * pace_;
-    const double reach = 3 * sway_ * limit_;
-    const auto rests = [&](Index i) {
-      if (rows_.slope[i] > 0) return false;
-      const double y = problem_.y[i], c = problem_.cost(i);
-      return loss_.prox(y, c, rows_.center[i], rows_.z[i] - reach, rows_.q).beta == rows_.beta[i] &&
-             loss_.prox(y, c, rows_.center[i], rows_.z[i] + reach, rows_.q).beta == rows_.beta[i];
-    };
-    Index some = 0, resting = 0;
-    for (Index i = 0; i < n_; i += std::max<Index>(1, n_ / 1000), ++some) resting += rests(i);
-    if (4 * resting < 3 * some) return true;
-    std::vector<std::uint32_t> awake = rows_.where(rows_.resting, [&](Index i, Sums& s) {
-      if (!rests(i)) return true;
-      s.dual += loss_.dual(problem_.y[i], problem_.cost(i), rows_.beta[i]);
-      s.beta += rows_.beta[i];
-      s.size += std::abs(rows_.beta[i]);
-      return false;
-    });
-    if (awake.empty()) {
-      rows_.resting = {};
-      return true;
-    }
-    rows_.focus.watch(std::move(awake));
-    resting_w_ = w_;
-    resting_b_ = b_;
-    resting_v_.assign(p_, 0.0);
-    if (rows_.resting.size > 0 && !passes_.combination(rows_.focus.rows(), rows_.beta, resting_v_)) return false;
-    for (Index j = 0; j < p_; ++j) resting_v_[j] = rows_.resting.size > 0 ? v_[j] - resting_v_[j] : 0.0;
-    return true;
-  }
-
-  /// From the squared changes of so many scores over a way: never from rows chosen for lying near their corners, which
-  /// a step is made not to move.
-  void measure_sway(double moved, double way, Index rows) {
-    if (way > 0 && rows > 0) sway_ = std::max(std::sqrt(moved / (static_cast<double>(rows) * way)), 0.7 * sway_);
-  }
-
-  /// The squared way from where the resting rows were seen to rest to the end of the step.
-  double way_from_rest(double t) const {
-    double square = ones_ ? b_ + t * move_[p_] - resting_b_ : 0.0;
-    square *= square;
-    for (Index j = 0; j < p_; ++j) {
-      const double distance = w_[j] + t * move_[j] - resting_w_[j];
-      square += distance * distance;
-    }
-    return square;
-  }
-  /// Does the step leave where they are known to rest?
-  bool too_far(double t) const { return way_from_rest(t) > limit_ * limit_; }
-
-  /// Looks at the resting rows where the step ends. Those that would not rest there are watched from now on, and the
-  /// step has to be chosen again; where there are none, `met_` is the score of all rows.
-  bool meet(double t, bool& woken) {
-    std::vector<double> w(w_);
-    for (Index j = 0; j < p_; ++j) w[j] += t * move_[j];
-    met_.resize(n_);
-    epochs_ += 1;
-    if (!passes_.scores(w, ones_ ? b_ + t * move_[p_] : 0.0, met_)) return false;
-    std::vector<bool> watched(n_);
-    for (const auto i : rows_.focus.rows()) watched[i] = true;
-    std::vector<std::uint32_t> rows, all;
-    double moved = 0;
-    for (Index i = 0; i < n_; ++i) {
-      if (!watched[i]) moved += (met_[i] - rows_.z[i]) * (met_[i] - rows_.z[i]);
-      const bool wakes =
-          !watched[i] &&
-          loss_.prox(problem_.y[i], problem_.cost(i), rows_.center[i], met_[i], rows_.q).beta != rows_.beta[i];
-      if (wakes) rows.push_back(static_cast<std::uint32_t>(i));
-      if (wakes || watched[i]) all.push_back(static_cast<std::uint32_t>(i));
-    }
-    measure_sway(moved, way_from_rest(t), n_ - rows_.focus.count());
-    woken = !rows.empty();
-    if (!woken) return true;
-    std::vector<double> ray(rows.size()), change(p_);
-    if (!passes_.scores(rows, ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, ray)) return false;
-    if (rows_.resting.size > 0 && !passes_.combination(rows, rows_.beta, change)) return false;
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      const Index i = rows[k];
-      rows_.ray[i] = ray[k];
-      rows_.z[i] = met_[i] - t * ray[k];
-      rows_.resting.dual -= loss_.dual(problem_.y[i], problem_.cost(i), rows_.beta[i]);
-      rows_.resting.beta -= rows_.beta[i];
-      rows_.resting.size -= std::abs(rows_.beta[i]);
-    }
-    for (Index j = 0; j < p_; ++j) resting_v_[j] -= change[j];
-    rows_.focus.watch(std::move(all));
-    return true;
-  }
-
   bool look_at_all() {
     const double thought = primal_;
-    rows_.focus.watch_everyone();
-    rows_.resting = {};
+    rest_.end();
     if (!scores(w_, b_, rows_.z) || !evaluate(0.0) || !combine(0.0)) return false;
     if (primal_ > thought && ++surprises_ < many_surprises) last_gap_ = infinity;  // rows had woken up unseen, or so
     return true;
@@ -567,19 +475,25 @@ class Newton {
   double along(double t) const {
     double s = ones_ ? reg_b_ * (b_ + t * move_[p_]) * move_[p_] : 0.0;
     for (Index j = 0; j < p_; ++j) s += (w_[j] + t * move_[j]) * move_[j];
-    if (!rows_.focus.everyone())
-      s -= dot(resting_v_, ConstVector(move_).first(p_)) + rows_.resting.beta * (ones_ ? move_[p_] : 0);
-    return s;
+    return s + rest_.pull(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0);
+  }
+
+  /// Where t of the move leads.
+  Place after(double t) const {
+    Place place{w_, ones_ ? b_ + t * move_[p_] : 0.0};
+    for (Index j = 0; j < p_; ++j) place.w[j] += t * move_[j];
+    return place;
   }
 
   /// The step on the watched rows; where it leads far, all rows are met at its end, and those it wakes have their say.
   double step_length(bool& met) {
     double t = watched_step();
-    while (!control_.stopped() && !met && !rows_.focus.everyone() && too_far(t)) {
+    for (Place end = after(t); !control_.stopped() && !met && rest_.too_far(end);) {
       bool woken = false;
-      if (!meet(t, woken)) return 0;
+      epochs_ += 1;
+      if (!rest_.meet(end, move_, t, woken)) return 0;
       met = !woken;
-      if (woken) t = watched_step();
+      if (woken) end = after(t = watched_step());
     }
     return t;
   }
@@ -598,13 +512,12 @@ class Newton {
   void fill(Answer& answer) const {
     answer.w = best_w_;
     answer.b = best_b_;
-    rows_.copy(best_beta_, answer.beta);
+    copy(control_.team, best_beta_, answer.beta);
     answer.epochs = epochs_;
     answer.iterations = steps_;
   }
 
   static constexpr bool corners = Loss::smooth && Loss::shrinks;  // in the slope: the squared hinge and tube
-  static constexpr double margin = 4;          // so many steps like the last may pass before all rows are looked at
   static constexpr Index few_strains = 5;      // steps cut short that are borne while no dual point is any good
   static constexpr Index afresh = 16;          // updates of Xᵀβ: then it is formed anew
   static constexpr Index anew = 32;            // steps: then the scores are
@@ -624,6 +537,7 @@ class Newton {
   Passes passes_;
   NewtonSystem system_;
   NewtonRows<Loss> rows_;
+  NewtonRest<Loss> rest_;
   std::vector<double> w_, v_, grad_, move_, best_w_, best_beta_;
   NewtonTangent<Loss> tangent_;
   double b_ = 0, best_b_ = 0;
@@ -632,12 +546,8 @@ class Newton {
   double last_primal_ = infinity, last_dual_ = -infinity;  // where there was progress last
   double level_ = 1e-2;  // how near zero Σβ must be, relative to Σ|β|, for a dual value to count
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
-  std::vector<double> resting_v_, resting_w_;  // Xᵀβ of the resting rows; the point where they were seen to rest
-  std::vector<double> met_;
-  double resting_b_ = 0;
   double decrement_ = infinity;  // of the last step
   double gain_ = infinity;       // of the last step, relative to the primal
-  double pace_ = 0, sway_ = 0, limit_ = 0;
   Index steps_ = 0, short_steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
   bool opened_ = false;          // the first point is known

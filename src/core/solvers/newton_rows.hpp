@@ -48,15 +48,6 @@ class NewtonRows {
   Focus focus;
   Sums sums, resting;  // of all rows at the last scores; of the resting ones
 
-  /// One number for every row, by all threads.
-  void copy(const std::vector<double>& from, std::vector<double>& to) const {
-    to.resize(from.size());
-    const Blocks blocks(n_, 16384);
-    team_.for_each(blocks.count, [&](Index k) {
-      std::copy(from.begin() + blocks.begin(k), from.begin() + blocks.end(k), to.begin() + blocks.begin(k));
-    });
-  }
-
   Interval box(Index i) const { return loss_.box(problem_.y[i], problem_.cost(i)); }
   double dual(Index i, double value) const { return loss_.dual(problem_.y[i], problem_.cost(i), value); }
 

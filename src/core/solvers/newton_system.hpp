@@ -17,15 +17,11 @@
 
 #include "passes/passes.hpp"
 #include "problem/problem.hpp"
-#include "simd/table.hpp"
 #include "solvers/control.hpp"
+#include "solvers/dot.hpp"
 #include "solvers/newton_factor.hpp"
 
 namespace dualgap {
-
-inline double dot(ConstVector a, ConstVector b) {
-  return simd::active().dot_f64(a.data(), b.data(), static_cast<Index>(a.size()));
-}
 
 class NewtonSystem {
  public:

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "passes/passes.hpp"
+#include "solvers/dot.hpp"
 
 namespace dualgap {
 
@@ -30,9 +31,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-double dot(const Values& a, const Values& b) {
-  return simd::active().dot_f64(a.data(), b.data(), static_cast<Index>(a.size()));
-}
 void add(double scale, const Values& a, Values& to) {
   simd::active().add_f64(scale, a.data(), to.data(), static_cast<Index>(a.size()));
 }

@@ -131,6 +131,13 @@ def test_values_of_any_size(loss, scale):
     assert result.certificate.primal <= dg.Problem(GOOD, SIGN, loss).objective(np.zeros(4)) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("loss", [loss for loss in reference.LOSSES if loss not in reference.MARGIN])
+def test_targets_of_any_size(loss):
+    assert fit(GOOD, SIGN * 1e150, loss=loss).status == "optimal"
+    with pytest.raises(dg.InvalidData, match=rf"y reaches 1e\+308, where loss='{loss}' overflows"):
+        fit(GOOD, SIGN * 1e308, loss=loss)
+
+
 @pytest.mark.parametrize("loss", reference.LOSSES)
 @pytest.mark.parametrize("C", [1e-12, 1e12])
 def test_costs_of_any_size(loss, C):

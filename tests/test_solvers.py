@@ -371,13 +371,15 @@ def test_a_few_long_rows_that_no_sample_sees(init):
 
 
 @pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
+@pytest.mark.parametrize("columns", [9, 30])
 @pytest.mark.parametrize("least", range(6))
-def test_the_matrix_of_sparse_rows_of_every_length(least, intercept):
-    """The squared loss is a parabola: with the right matrix one step of Newton's is the whole way."""
+def test_the_matrix_of_sparse_rows_of_every_length(least, columns, intercept):
+    """The squared loss is a parabola: with the right matrix one step of Newton's is the whole way. Of nine columns rows
+    have so many that they are packed like dense ones."""
     rng = np.random.default_rng(least)
-    X = np.zeros((40, 9))
+    X = np.zeros((40, columns))
     for i in range(40):
-        X[i, rng.choice(9, min(9, least + i % 10), replace=False)] = rng.standard_normal(min(9, least + i % 10))
+        X[i, rng.choice(columns, min(9, least + i % 10), replace=False)] = rng.standard_normal(min(9, least + i % 10))
     y = rng.standard_normal(40)
     result = dg.solve(dg.Problem(sp.csr_array(X), y, "squared", intercept=intercept), "newton", tol=1e-12)
     ones = np.column_stack([X, np.ones(40)]) if intercept != "none" else X
@@ -474,13 +476,14 @@ def test_newton_begins_a_level_with_the_matrix_of_the_one_before(loss, weighted)
         assert np.isfinite(stopped.coef).all() and stopped.dual.shape == (20_000,)
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("columns", [1, 63, 127, 129, 191, 193, 255, 257, 300, 511, 513, 700, 1001, 1100])
-def test_newtons_matrix_of_dense_rows_and_its_factor(columns):
+def test_newtons_matrix_of_dense_rows_and_its_factor(columns, storage):
     """The squared loss is one linear system: over few rows, by every way that threads share it."""
     random = np.random.default_rng(columns)
     X = random.standard_normal((2 * columns + 40, columns)).astype(np.float64)
     y, weight = random.standard_normal(len(X)), random.random(len(X)) + 0.1
-    problem = dg.Problem(X, y, "squared", C=3.0, intercept="free", sample_weight=weight)
+    problem = dg.Problem(storage(X), y, "squared", C=3.0, intercept="free", sample_weight=weight)
     results = [dg.solve(problem, "newton", tol=1e-10, n_threads=threads) for threads in (1, 2, 3)]
     ones = np.column_stack([X, np.ones(len(X))])
     # ½‖w‖² + C Σ s ½(y − z)²: the loss has its half
@@ -501,3 +504,32 @@ def test_newton_on_wide_data_finds_the_dual_point_of_its_zone():
         assert result.status == "optimal"
         epochs += result.epochs
     assert epochs < 530  # 442; with steps by conjugate gradients to the end 616
+
+
+def test_newton_solves_inner_problems_by_the_size_of_the_answer():
+    """A separable table at a huge C: P is a billion times the answer until the last moment, and an inner problem solved
+    to a part of P is not solved at all."""
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((450, 300))
+    scores = X @ rng.standard_normal(300) / 300**0.5 + 5 * rng.standard_normal(450)
+    y = np.where(scores > np.quantile(scores, 0.98), 1.0, -1.0)
+    result = dg.solve(dg.Problem(X, y, loss="squared_hinge", C=1e9), "newton", tol=1e-6)
+    assert result.status == "optimal"
+    assert result.n_iter <= 100
+
+
+@pytest.mark.parametrize("intercept", ["none", "free"])
+def test_the_last_digits_of_a_stiff_squared_hinge(intercept):
+    """tol = 1e-12 asks for w itself: no tangents and no smoothing, and P agrees with a reference to the last digits."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 12)) * 10.0 ** rng.uniform(-2, 2, 12)
+    y = np.where(X[:, 0] / np.abs(X[:, 0]).max() + 0.3 * rng.standard_normal(400) > 0, 1.0, -1.0)
+    problem = dg.Problem(X, y, loss="squared_hinge", C=1e3, intercept=intercept)
+    result = dg.solve(problem, "newton", tol=1e-12)
+    Z = X if intercept == "none" else np.column_stack([X, np.ones(len(X))])
+    u = np.append(result.coef, result.intercept)[: Z.shape[1]]
+    slack = np.maximum(1 - y * (Z @ u), 0)
+    gradient = np.append(result.coef, 0.0)[: Z.shape[1]] - 2 * problem.C * Z.T @ (y * slack)
+    scale = 2 * problem.C * np.abs(Z).T @ slack
+    assert np.all(np.abs(gradient) <= 1e-12 * scale)
+    assert result.certificate.relative_gap <= 1e-12

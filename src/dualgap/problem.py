@@ -101,6 +101,7 @@ class Problem:
             INTERCEPTS.index(intercept),
             self.intercept_scaling,
         )
+        self._check_targets()
 
     def _check_signs(self) -> None:
         y = self.y
@@ -122,6 +123,13 @@ class Problem:
             raise InvalidData(
                 f"C times the weights adds up to {total:g}, where float64 has no room left to compute: "
                 f"bring C={self.C:g} or sample_weight nearer to 1."
+            )
+
+    def _check_targets(self) -> None:
+        most = 1.0 if loss_named(self.loss).targets == "sign" else float(max(self.y.max(), -self.y.min()))
+        if most > 1 / LEAST_COST and not np.isfinite(self.objective(np.zeros(self.n_cols))):
+            raise InvalidData(
+                f"y reaches {most:g}, where loss={self.loss!r} overflows float64: divide y by a constant."
             )
 
     @property

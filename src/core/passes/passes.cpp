@@ -14,7 +14,8 @@ constexpr Index few_blocks = 8;         // too few for threads to share
 constexpr Index pack_rows = 192;    // rows copied together before a product: 192 × 500 columns stay in the second cache
 constexpr Index shared_rows = 512;  // the same where all threads share the copy: it stays in the last cache
 constexpr Index worth_sharing = 4000000;  // products of a Gram over few rows: about a tenth of a millisecond
-constexpr Index narrowest = 64;           // columns of a thread's part of a matrix
+constexpr double crowded = 0.4;  // the part of its columns that a sparse row has, to be packed like a dense one
+constexpr Index narrowest = 64;  // columns of a thread's part of a matrix
 
 template <class Rows>
 constexpr bool is_sparse = false;
@@ -76,18 +77,27 @@ void pack(const Rows& rows, const GramTask& task, Index begin, Index end, double
   for (Index k = begin; k < end; ++k, out += task.d) {
     const double root = std::sqrt(task.at(k));
     if (k + 4 < end) rows.prefetch(task.list[k + 4]);
+    if constexpr (is_sparse<Rows>) std::fill(out, out + task.d, 0.0);
     rows.view(task.list[k], [&](const auto& row) {
-      for (Index t = 0; t < row.size; ++t) out[t] = root * row.value(t);
+      for (Index t = 0; t < row.size; ++t) out[row.column(t)] = root * row.value(t);
     });
     if (task.ones) out[task.d - 1] = root;
   }
+}
+
+/// Are rows multiplied a few hundred at a time, as dense ones? Sparse ones too, where they have so many of their
+/// columns that wide instructions gain more than the zeros cost.
+template <class Rows>
+bool by_products(const Rows& rows) {
+  if constexpr (!is_sparse<Rows>) return true;
+  return static_cast<double>(rows.entries()) > crowded * static_cast<double>(rows.rows() * rows.cols());
 }
 
 /// Rows enough that a d × d matrix of their own is little work beside their products: for sparse ones those are
 /// counted.
 template <class Rows>
 Index rows_for_matrix(const Rows& rows, RowList list, Index d) {
-  if constexpr (!is_sparse<Rows>) return 2 * d;
+  if (by_products(rows)) return 2 * d;
   double products = 0;
   for (const auto i : list)
     products += 0.5 * static_cast<double>(rows.entries(i)) * static_cast<double>(rows.entries(i));
@@ -375,28 +385,23 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
   const Index d = task.d, size = static_cast<Index>(list.size());
   return std::visit(
       [&](const auto& rows) {
-        constexpr bool sparse = is_sparse<std::decay_t<decltype(rows)>>;
-        const bool large = d > 1000;  // too large to have several
-        if constexpr (sparse) {
-          if (large) {  // every block its own columns, over all rows
-            const Blocks tiles(d, 256);
-            return team_.try_each(tiles.count, [&](Index k) {
-              const Index tile = tiles.count - 1 - k;  // the longest first
-              gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_);
-            });
-          }
-        } else if (large) {
-          return gram_by_columns(rows, task, h.data(), team_, blas_);
+        const bool large = d > 1000, dense = by_products(rows);  // large: too large to have several
+        if (large && dense) return gram_by_columns(rows, task, h.data(), team_, blas_);
+        if (large) {  // every block its own columns, over all rows
+          const Blocks tiles(d, 256);
+          return team_.try_each(tiles.count, [&](Index k) {
+            const Index tile = tiles.count - 1 - k;  // the longest first
+            gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_);
+          });
         }
         const Blocks blocks(size, std::max<Index>({512, (size + 15) / 16, rows_for_matrix(rows, list, d)}));
-        if constexpr (!sparse)
-          if (blocks.count == 1 && d >= 4 * narrowest && size * d * d > worth_sharing)
-            return gram_by_columns(rows, task, h.data(), team_, blas_);
+        if (dense && blocks.count == 1 && d >= 4 * narrowest && size * d * d > worth_sharing)
+          return gram_by_columns(rows, task, h.data(), team_, blas_);
         const auto block = [&](Index begin, Index end, double* sum) {
-          if constexpr (sparse)
-            gram_sparse(rows, task, begin, end, 0, d, sum, team_);
-          else
+          if (dense)
             gram_dense(rows, task, begin, end, sum, team_, blas_);
+          else
+            gram_sparse(rows, task, begin, end, 0, d, sum, team_);
         };
         if (blocks.count == 1) return team_.try_each(1, [&](Index) { block(0, size, h.data()); });
         std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order

@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "base/copy.hpp"
-#include "solvers/dot.hpp"
+#include "simd/dot.hpp"
 #include "solvers/newton_line.hpp"
 #include "solvers/newton_rest.hpp"
 #include "solvers/newton_rows.hpp"
@@ -316,7 +316,9 @@ class Newton {
     if (rows_.q == 0) return smooth_after_all();
     if (!moved_) return false;
     const double goal = std::max(std::min(gap_, 1.0), control_.tol);
-    const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * std::abs(primal_);
+    // P far above a dual point says nothing of the answer's size: at a huge C one row's loss can be a billion times it
+    const double size = best_dual_ > 0 ? std::min(std::abs(primal_), 10 * best_dual_) : std::abs(primal_);
+    const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * size;
     if (idle_ > patience) {  // no progress: back to the best point with a wider smoothing
       renew(100 * rows_.q);
       return true;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "passes/passes.hpp"
-#include "solvers/dot.hpp"
+#include "simd/dot.hpp"
 #include "solvers/newton_rows.hpp"
 
 namespace dualgap {

@@ -17,8 +17,8 @@
 
 #include "passes/passes.hpp"
 #include "problem/problem.hpp"
+#include "simd/dot.hpp"
 #include "solvers/control.hpp"
-#include "solvers/dot.hpp"
 #include "solvers/newton_factor.hpp"
 
 namespace dualgap {

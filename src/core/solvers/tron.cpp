@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "passes/passes.hpp"
-#include "solvers/dot.hpp"
+#include "simd/dot.hpp"
 
 namespace dualgap {
 

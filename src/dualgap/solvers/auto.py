@@ -40,6 +40,7 @@ FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 PRODUCTS = 8.0  # epochs' worth of conjugate gradients a step, where they are all there is
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
+ENOUGH_EPOCHS_SQUARED = 20.0  # the same for squared losses: one exact step brings and proves nearly all
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass, where rows share few columns
 GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer, whatever they share
 THIN = 0.02  # the part of the columns that a row has where they share few
@@ -91,13 +92,14 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     seed = {"seed": options["seed"]}
     plan, columns = forecast(problem, control.tol)
     _warn_of_scales(columns)
-    easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > ENOUGH_EPOCHS
+    loss = loss_named(problem.loss)
+    enough = ENOUGH_EPOCHS_SQUARED if loss.smooth and not loss.bounded else ENOUGH_EPOCHS
+    easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > enough
     few = FEW_EPOCHS_HOPELESS if plan.hardness > HOPELESS else FEW_EPOCHS
     if plan.patience <= few and not easy:
         answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
     else:
-        loss = loss_named(problem.loss)
         if loss.targets == "sign" and loss.bounded:
             gentle = plan.hardness <= GENTLE_SIGNS
         else:

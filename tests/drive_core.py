@@ -21,14 +21,15 @@ INTERCEPTS = ("none", "regularized", "free")
 
 
 def tables(rng):
-    """The storages, on the same numbers: lengths that are no multiple of a register, empty rows, one-valued CSR."""
+    """The storages, on the same numbers: lengths that are no multiple of a register, empty rows, one-valued CSR; thin
+    rows, and crowded ones, which Newton packs like dense ones."""
     X = rng.standard_normal((61, 13)) * (rng.random((61, 13)) < 0.5)
     X[7] = 0
-    csr = sp.csr_matrix(X)
-    wide = csr.copy()
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     yield from (X, np.asfortranarray(X), X.astype(np.float32), np.repeat(X, 2, axis=1)[::-1, ::2])
-    yield from (csr, csr.astype(np.float32), wide, (csr != 0).astype(float))
+    for csr in (sp.csr_matrix(X), sp.csr_matrix(X * (rng.random(X.shape) < 0.5))):
+        wide = csr.copy()
+        wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+        yield from (csr, csr.astype(np.float32), wide, (csr != 0).astype(float))
 
 
 def fits(solver, threads):

@@ -20,7 +20,7 @@ FAST = [s for s in SOLVERS.values() if s.max_rows is None]
 
 def some(rows=240, cols=17, seed=2, sparse=False):
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((rows, cols)) * (rng.random((rows, cols)) < 0.5)
+    X = rng.standard_normal((rows, cols)) * (rng.random((rows, cols)) < 0.35)
     y = np.where(X[:, 0] + X[:, 1] + 0.5 * rng.standard_normal(rows) > 0, 1.0, -1.0)
     return (sp.csr_matrix(X) if sparse else X), y
 

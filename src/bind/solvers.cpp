@@ -3,6 +3,7 @@
 
 #include "blas.hpp"
 #include "common.hpp"
+#include "passes/passes.hpp"
 #include "solvers/dcd.hpp"
 #include "solvers/newton.hpp"
 #include "solvers/sdca.hpp"
@@ -76,6 +77,7 @@ void bind_solvers(nb::module_& m) {
       "newton_is_wide",
       [](const BoundProblem& problem, double memory) { return newton_is_wide(problem.problem, memory); },
       nb::arg("problem"), nb::arg("memory"));
+  m.def("packs_rows", [](const BoundProblem& problem) { return packs_rows(problem.problem.rows); }, nb::arg("problem"));
   m.def("sdca", &run_sdca, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("order"),
         nb::arg("begin"), nb::arg("output"), nb::arg("seed"));
 }

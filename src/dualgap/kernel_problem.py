@@ -60,7 +60,8 @@ class KernelProblem(Problem):
         self._parameter = entry.parameter_value(loss_parameters)
         self.loss_parameters = {entry.parameter: self._parameter} if entry.parameter else {}
         self.y = as_vector(y, "y", self.n_rows)
-        self._check_signs()
+        if entry.targets == "sign":
+            self._check_signs()
         self._end("loss", C, sample_weight, 0.0)
 
     @classmethod
@@ -104,6 +105,7 @@ class KernelProblem(Problem):
         self.task, self.C = task, _positive("C", C)
         self.sample_weight = None if sample_weight is None else as_vector(sample_weight, "sample_weight", self.n_rows)
         self._check_costs()
+        self._check_targets()
         loss = self.loss if task == "loss" else "hinge"
         self._core: Any = _core.KernelProblem(
             self._matrix, self._ids, self.kernel.core, self.y, self.sample_weight, self.C, task, loss, self._parameter,

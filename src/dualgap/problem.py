@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.data import Array, as_matrix, as_number, as_vector, looking_threads
+from dualgap.data import Array, as_matrix, as_number, as_vector, largest, looking_threads
 from dualgap.errors import InvalidData
 from dualgap.registry import loss_named
 
 INTERCEPTS = ("none", "regularized", "free")
+LARGEST_TARGET = 1e100  # its square at the largest cost is finite
 LEAST_COST = 1e-100  # of all rows together, so that squares have room; the largest is its inverse
 
 
@@ -86,7 +87,10 @@ class Problem:
         self.intercept = intercept
         self.intercept_scaling = _positive("intercept_scaling", intercept_scaling)
         self.y = as_vector(y, "y", self._matrix.rows)
-        self._check_signs()
+        if entry.targets == "sign":
+            self._check_signs()
+        else:
+            self._check_targets()
         self.sample_weight = None
         if sample_weight is not None:
             self.sample_weight = as_vector(sample_weight, "sample_weight", self._matrix.rows)
@@ -101,11 +105,10 @@ class Problem:
             INTERCEPTS.index(intercept),
             self.intercept_scaling,
         )
-        self._check_targets()
 
     def _check_signs(self) -> None:
         y = self.y
-        if loss_named(self.loss).targets == "sign" and np.count_nonzero(y == 1) + np.count_nonzero(y == -1) != y.size:
+        if np.count_nonzero(y == 1) + np.count_nonzero(y == -1) != y.size:
             raise InvalidData(
                 f"loss={self.loss!r} takes y = -1 or +1, but y contains {y[np.abs(y) != 1][0]:g}; "
                 "estimators map labels for you."
@@ -126,11 +129,9 @@ class Problem:
             )
 
     def _check_targets(self) -> None:
-        most = 1.0 if loss_named(self.loss).targets == "sign" else float(max(self.y.max(), -self.y.min()))
-        if most > 1 / LEAST_COST and not np.isfinite(self.objective(np.zeros(self.n_cols))):
-            raise InvalidData(
-                f"y reaches {most:g}, where loss={self.loss!r} overflows float64: divide y by a constant."
-            )
+        most = largest(self.y)
+        if most > LARGEST_TARGET:
+            raise InvalidData(f"y reaches {most:g}, where float64 has no room left to compute: divide y by a constant.")
 
     @property
     def work(self) -> int:

@@ -14,7 +14,8 @@ constexpr Index few_blocks = 8;         // too few for threads to share
 constexpr Index pack_rows = 192;    // rows copied together before a product: 192 × 500 columns stay in the second cache
 constexpr Index shared_rows = 512;  // the same where all threads share the copy: it stays in the last cache
 constexpr Index worth_sharing = 4000000;  // products of a Gram over few rows: about a tenth of a millisecond
-constexpr double crowded = 0.4;  // the part of its columns that a sparse row has, to be packed like a dense one
+constexpr double crowded =
+    0.4;  // the part of its columns that a sparse row has on average, to be packed like a dense one
 constexpr Index narrowest = 64;  // columns of a thread's part of a matrix
 
 template <class Rows>
@@ -85,19 +86,19 @@ void pack(const Rows& rows, const GramTask& task, Index begin, Index end, double
   }
 }
 
-/// Are rows multiplied a few hundred at a time, as dense ones? Sparse ones too, where they have so many of their
+/// Are rows packed and multiplied a few hundred at a time? Sparse ones too, where on average they have so many of their
 /// columns that wide instructions gain more than the zeros cost.
 template <class Rows>
-bool by_products(const Rows& rows) {
+bool packs(const Rows& rows) {
   if constexpr (!is_sparse<Rows>) return true;
   return static_cast<double>(rows.entries()) > crowded * static_cast<double>(rows.rows() * rows.cols());
 }
 
-/// Rows enough that a d × d matrix of their own is little work beside their products: for sparse ones those are
-/// counted.
+/// Rows enough that a d × d matrix of their own is little work beside their products: where they are not
+/// packed those are counted.
 template <class Rows>
 Index rows_for_matrix(const Rows& rows, RowList list, Index d) {
-  if (by_products(rows)) return 2 * d;
+  if (packs(rows)) return 2 * d;
   double products = 0;
   for (const auto i : list)
     products += 0.5 * static_cast<double>(rows.entries(i)) * static_cast<double>(rows.entries(i));
@@ -146,10 +147,10 @@ void gram_sparse(const Rows& rows, const GramTask& task, Index begin, Index end,
   }
 }
 
-/// The same for dense rows and all columns, packed and multiplied.
+/// The same for all columns, packed and multiplied.
 template <class Rows>
-void gram_dense(const Rows& rows, const GramTask& task, Index begin, Index end, double* h, Team& team,
-                const Blas& blas) {
+void gram_packed(const Rows& rows, const GramTask& task, Index begin, Index end, double* h, Team& team,
+                 const Blas& blas) {
   const Index most = std::min(pack_rows, std::max<Index>(end - begin, 1));
   const auto packed = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(task.d * most));
   const int d = static_cast<int>(task.d);
@@ -380,28 +381,32 @@ bool Passes::squares(RowList list, Index step, ConstVector d, Vector q) {
       rows_);
 }
 
+bool packs_rows(const AnyRows& rows) {
+  return std::visit([](const auto& r) { return packs(r); }, rows);
+}
+
 bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vector h) {
   const GramTask task{list, weight, sign, ones, p() + (ones ? 1 : 0)};
   const Index d = task.d, size = static_cast<Index>(list.size());
   return std::visit(
       [&](const auto& rows) {
-        const bool large = d > 1000, dense = by_products(rows);  // large: too large to have several
-        if (large && dense) return gram_by_columns(rows, task, h.data(), team_, blas_);
-        if (large) {  // every block its own columns, over all rows
-          const Blocks tiles(d, 256);
-          return team_.try_each(tiles.count, [&](Index k) {
-            const Index tile = tiles.count - 1 - k;  // the longest first
-            gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_);
-          });
-        }
+        const bool large = d > 1000, packed = packs(rows);  // large: too large to have several
+        if (large && packed) return gram_by_columns(rows, task, h.data(), team_, blas_);
+        if constexpr (is_sparse<std::decay_t<decltype(rows)>>)
+          if (large) {  // every block its own columns, over all rows
+            const Blocks tiles(d, 256);
+            return team_.try_each(tiles.count, [&](Index k) {
+              const Index tile = tiles.count - 1 - k;  // the longest first
+              gram_sparse(rows, task, 0, size, tiles.begin(tile), tiles.end(tile), h.data(), team_);
+            });
+          }
         const Blocks blocks(size, std::max<Index>({512, (size + 15) / 16, rows_for_matrix(rows, list, d)}));
-        if (dense && blocks.count == 1 && d >= 4 * narrowest && size * d * d > worth_sharing)
+        if (packed && blocks.count == 1 && d >= 4 * narrowest && size * d * d > worth_sharing)
           return gram_by_columns(rows, task, h.data(), team_, blas_);
         const auto block = [&](Index begin, Index end, double* sum) {
-          if (dense)
-            gram_dense(rows, task, begin, end, sum, team_, blas_);
-          else
-            gram_sparse(rows, task, begin, end, 0, d, sum, team_);
+          if constexpr (is_sparse<std::decay_t<decltype(rows)>>)
+            if (!packed) return gram_sparse(rows, task, begin, end, 0, d, sum, team_);
+          gram_packed(rows, task, begin, end, sum, team_, blas_);
         };
         if (blocks.count == 1) return team_.try_each(1, [&](Index) { block(0, size, h.data()); });
         std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order

@@ -23,7 +23,7 @@ inline constexpr Blas no_blas{};
 class Passes {
  public:
   Passes(const AnyRows& rows, Team& team, const Blas& blas) : rows_(rows), team_(team), blas_(blas) {}
-  /// Without the dense products: `gram` and `cross` of dense rows must not be asked for.
+  /// Without the dense products: `gram`, and `cross` of dense rows, must not be asked for.
   Passes(const AnyRows& rows, Team& team) : Passes(rows, team, no_blas) {}
 
   Index n() const { return count_rows(rows_); }
@@ -56,6 +56,9 @@ class Passes {
   Team& team_;
   const Blas& blas_;
 };
+
+/// Does `gram` pack rows and multiply them, or take the entries of each two by two?
+bool packs_rows(const AnyRows& rows);
 
 /// Cholesky of a column-major matrix (upper triangle, in place) by panels, threaded; false where it is not positive
 /// definite or was given up.

@@ -1,4 +1,4 @@
-// Products of vectors as long as a row or as a table.
+// Products of whole vectors.
 #pragma once
 
 #include "base/types.hpp"
@@ -9,5 +9,6 @@ namespace dualgap {
 inline double dot(ConstVector a, ConstVector b) {
   return simd::active().dot_f64(a.data(), b.data(), static_cast<Index>(a.size()));
 }
+inline double squared(ConstVector a) { return dot(a, a); }
 
 }  // namespace dualgap

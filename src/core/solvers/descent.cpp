@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "simd/dot.hpp"
 
 namespace dualgap {
 
@@ -360,10 +361,6 @@ class Descent {
   double sampled_primal(const std::vector<double>& w, double b) {
     const double regularized = problem_.scale2() > 0 ? 0.5 * b * b / problem_.scale2() : 0.0;
     return 0.5 * squared(w) + regularized + sampled(w, b).loss;
-  }
-
-  static double squared(const std::vector<double>& w) {
-    return simd::active().dot_f64(w.data(), w.data(), static_cast<Index>(w.size()));
   }
 
   void finish(Answer& answer) {

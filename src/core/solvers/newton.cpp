@@ -44,8 +44,6 @@ namespace dualgap {
 
 namespace {
 
-double squared(ConstVector w) { return dot(w, w); }
-
 /// Where a level ended: what the next one starts from.
 struct Level {
   std::vector<double> w;
@@ -316,9 +314,7 @@ class Newton {
     if (rows_.q == 0) return smooth_after_all();
     if (!moved_) return false;
     const double goal = std::max(std::min(gap_, 1.0), control_.tol);
-    // P far above a dual point says nothing of the answer's size: at a huge C one row's loss can be a billion times it
-    const double size = best_dual_ > 0 ? std::min(std::abs(primal_), 10 * best_dual_) : std::abs(primal_);
-    const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * size;
+    const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * answer_size();
     if (idle_ > patience) {  // no progress: back to the best point with a wider smoothing
       renew(100 * rows_.q);
       return true;
@@ -329,6 +325,13 @@ class Newton {
     moved_ = false;
     if (rows_.q > width_) idle_ = 0;  // the gap is seldom below 1 so far: this is the way there
     return true;
+  }
+
+  /// P, unless it is far above a dual point: then it says nothing of the answer's size. At a huge C one row's loss can
+  /// be a billion times it.
+  double answer_size() const {
+    const double size = std::abs(primal_);
+    return best_dual_ > 0 ? std::min(size, std::max(many_duals * best_dual_, 0.5 * squared(w_))) : size;
   }
 
   /// A smooth loss whose slope has corners is stiff at a huge C: the line search stops at every one of them. Smoothed
@@ -400,10 +403,7 @@ class Newton {
   /// β and the gradient follow w, which has taken the step.
   bool settle(const Stride& step) {
     if (!combine(step.t, step.linear)) return false;
-    if (step.met) {
-      rows_.z.swap(rest_.met);
-      rest_.end();
-    }
+    if (step.met) rest_.end_here();
     const double inner = inner_gap();  // where it fell far, the matrix may serve once more
     steady_ = step.t == 1 && !step.lent && inner < (step.again ? 0.1 : 0.02) * inner_;
     inner_ = inner;
@@ -490,12 +490,14 @@ class Newton {
   /// The step on the watched rows; where it leads far, all rows are met at its end, and those it wakes have their say.
   double step_length(bool& met) {
     double t = watched_step();
-    for (Place end = after(t); !control_.stopped() && !met && rest_.too_far(end);) {
+    while (!control_.stopped() && !met && !rows_.focus.everyone()) {
+      const Place end = after(t);
+      if (!rest_.too_far(end)) break;
       bool woken = false;
       epochs_ += 1;
       if (!rest_.meet(end, move_, t, woken)) return 0;
       met = !woken;
-      if (woken) end = after(t = watched_step());
+      if (woken) t = watched_step();
     }
     return t;
   }
@@ -526,6 +528,7 @@ class Newton {
   static constexpr Index many_short = 4;       // steps of less than a half before a smooth loss is smoothed
   static constexpr Index stuck = 12;           // steps without one before a smooth loss is smoothed
   static constexpr Index many_surprises = 20;  // by then it is rounding
+  static constexpr double many_duals = 10;     // P so many times a dual point is far above the answer
   static constexpr Index patience = 40;        // steps without progress (keep_best, outer_step) before a change
   static constexpr double long_step = 0.8;     // without corners: a tangent of less leaves too much of the gradient
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -31,11 +32,13 @@ class NewtonRest {
   double value(ConstVector w, double b) const { return anyone() ? rows_.resting.dual - slope(w, b) : 0.0; }
   double pull(ConstVector w, double b) const { return anyone() ? -slope(w, b) : 0.0; }
 
-  /// After a step of this length (as a vector) that changed so many scores by this much, squared and summed: never of
-  /// rows chosen for lying near their corners, which a step is made not to move.
+  /// A step of this length was taken.
   void note_step(double length) { pace_ = std::max(length, 0.7 * pace_); }
-  void note_sway(double moved, double way, Index rows) {
-    if (way > 0 && rows > 0) sway_ = std::max(std::sqrt(moved / (static_cast<double>(rows) * way)), 0.7 * sway_);
+  /// A move of this squared length changes the scores of so many rows by `moved`, squared and summed. Never of rows
+  /// chosen for lying near their corners, which a step is made not to move.
+  void note_sway(double moved, double squared_length, Index rows) {
+    if (!(squared_length > 0) || rows == 0) return;
+    sway_ = std::max(std::sqrt(moved / (static_cast<double>(rows) * squared_length)), 0.7 * sway_);
   }
 
   /// Looks away from the rows whose β would be the same wherever w goes within some steps like the last ones: `pace_`
@@ -73,17 +76,17 @@ class NewtonRest {
   bool too_far(const Place& place) const { return anyone() && squared_way(place) > limit_ * limit_; }
 
   /// Looks at them at the place that t of the move leads to. Those that would not rest there are watched from now on
-  /// (`woken`), and the step has to be chosen again; where there are none, `met` is the score of all rows.
+  /// (`woken`), and the step has to be chosen again; where there are none, `end_here` knows the scores of all rows.
   bool meet(const Place& place, ConstVector move, double t, bool& woken) {
-    met.resize(n_);
-    if (!passes_.scores(place.w, place.b, met)) return false;
+    met_.resize(n_);
+    if (!passes_.scores(place.w, place.b, met_)) return false;
     std::vector<bool> watched(n_);
     for (const auto i : rows_.focus.rows()) watched[i] = true;
     std::vector<std::uint32_t> risen, all;
     double moved = 0;
     for (Index i = 0; i < n_; ++i) {
-      if (!watched[i]) moved += (met[i] - rows_.z[i]) * (met[i] - rows_.z[i]);
-      const bool wakes = !watched[i] && !stays(i, met[i]);
+      if (!watched[i]) moved += (met_[i] - rows_.z[i]) * (met_[i] - rows_.z[i]);
+      const bool wakes = !watched[i] && !stays(i, met_[i]);
       if (wakes) risen.push_back(static_cast<std::uint32_t>(i));
       if (wakes || watched[i]) all.push_back(static_cast<std::uint32_t>(i));
     }
@@ -96,7 +99,7 @@ class NewtonRest {
     for (std::size_t k = 0; k < risen.size(); ++k) {
       const Index i = risen[k];
       rows_.ray[i] = ray[k];
-      rows_.z[i] = met[i] - t * ray[k];
+      rows_.z[i] = met_[i] - t * ray[k];
       rows_.resting.dual -= rows_.dual(i, rows_.beta[i]);
       rows_.resting.beta -= rows_.beta[i];
       rows_.resting.size -= std::abs(rows_.beta[i]);
@@ -105,9 +108,12 @@ class NewtonRest {
     rows_.focus.watch(std::move(all));
     return true;
   }
-  std::vector<double> met;
 
-  /// All rows are watched again; their scores are the caller's to know.
+  /// All rows are watched again, where they were met; or their scores are the caller's to know.
+  void end_here() {
+    rows_.z.swap(met_);
+    end();
+  }
   void end() {
     rows_.resting = {};
     rows_.focus.watch_everyone();
@@ -136,8 +142,9 @@ class NewtonRest {
   Passes& passes_;
   NewtonRows<Loss>& rows_;
   const Index n_, p_;
-  std::vector<double> v_;  // their Xᵀβ
-  Place seen_;             // where they were seen to rest
+  std::vector<double> v_;    // their Xᵀβ
+  std::vector<double> met_;  // scores of all rows
+  Place seen_;               // where they were seen to rest
   double pace_ = 0, sway_ = 0, limit_ = 0;
 };
 

@@ -20,7 +20,7 @@
 #include <numeric>
 #include <vector>
 
-#include "simd/table.hpp"
+#include "simd/dot.hpp"
 
 namespace dualgap {
 
@@ -69,7 +69,7 @@ std::vector<std::uint32_t> begin(const Rows& rows, double c, Answer& answer, Con
     const auto& lowest = ranked.lowest(m);
     for (; added < m && !control.tick(rows.entries(lowest[added])); ++added) rows.add(lowest[added], 1.0, sum.data());
     const double size = static_cast<double>(m);
-    const double norm = simd::active().dot_f64(sum.data(), sum.data(), rows.cols()) / (size * size);
+    const double norm = squared(sum) / (size * size);
     if (!(norm < least)) break;
     best = m;
     least = norm;

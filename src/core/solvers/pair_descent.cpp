@@ -22,7 +22,7 @@
 
 #include "base/random.hpp"
 #include "rows/some_rows.hpp"
-#include "simd/table.hpp"
+#include "simd/dot.hpp"
 #include "solvers/asking.hpp"
 #include "solvers/pair_step.hpp"
 
@@ -395,10 +395,6 @@ class PairDescent {
     for (Index i = iterations_ % step; i < n; i += step, ++count)
       sum += cells_[i].c * loss_.value(cells_[i].y, rows_.dot(i, w.data()) + b);
     return 0.5 * norm2 + problem_.total * b + sum * static_cast<double>(n) / static_cast<double>(count);
-  }
-
-  static double squared(const std::vector<double>& w) {
-    return simd::active().dot_f64(w.data(), w.data(), static_cast<Index>(w.size()));
   }
 
   /// argmin of P(w, ·): the b at which the implied multipliers −cℓ′(z + b) sum to t₀. Their sum falls in b; the search

@@ -56,6 +56,7 @@ class Forecast:
     newton: float
     hardness: float  # C · mean ‖x‖²
     density: float  # the part of the columns that a row has
+    wide: bool  # Newton makes no matrix over the columns
 
     @property
     def patience(self) -> float:
@@ -70,8 +71,8 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     loss = loss_named(problem.loss)
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
     steps = 4.0 + digits if loss.smooth else 6.0 * digits
-    dense = problem.storage.startswith("dense")
-    gram = n * (d * d / 24.0 if dense else 1.5 * pairs)  # wide instructions multiply a dense block many at a time
+    packed = _core.packs_rows(problem._core)  # then wide instructions multiply many at a time
+    gram = n * (d * d / 24.0 if packed else 1.5 * pairs)
     full_grams = 2.0 if not loss.smooth else 3.0
     memory = NEWTON.options["memory"]
     wide = _core.newton_is_wide(problem._core, memory)  # then a step factors rows of its zone, or none
@@ -82,7 +83,7 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     newton = (0.0 if wide else full_grams * gram) + steps * (epoch + side**3 / 60.0)
     if wide and loss.smooth and loss.bounded and hardness <= HOPELESS:  # logistic: no rows are factored
         newton = min(newton, steps * PRODUCTS * epoch)
-    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1)), columns
+    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide), columns
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
@@ -93,7 +94,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     plan, columns = forecast(problem, control.tol)
     _warn_of_scales(columns)
     loss = loss_named(problem.loss)
-    enough = ENOUGH_EPOCHS_SQUARED if loss.smooth and not loss.bounded else ENOUGH_EPOCHS
+    squared = loss.smooth and not loss.bounded
+    enough = ENOUGH_EPOCHS_SQUARED if squared and not plan.wide else ENOUGH_EPOCHS
     easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > enough
     few = FEW_EPOCHS_HOPELESS if plan.hardness > HOPELESS else FEW_EPOCHS
     if plan.patience <= few and not easy:

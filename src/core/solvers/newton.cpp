@@ -378,7 +378,7 @@ class Newton {
     rest_.note_step(t * std::sqrt(squared(move_)));
     if (rows_.focus.everyone()) rest_.note_sway(rows_.sums.moved, squared(move_), n_);
     const bool fresh = steps_ > 0 && steps_ % anew == 0;  // scores: β and its slope are still those of the old ones
-    step.linear = corners && exact && rows_.q == 0 && system_.precise() && !fresh && target_ > 1e-9;
+    step.linear = corners && exact && rows_.q == 0 && !fresh && target_ > 1e-9 && system_.precise(grad_, move_);
     short_steps_ += t < 0.5;
     ++steps_;
     ++idle_;

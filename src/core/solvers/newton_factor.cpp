@@ -74,7 +74,13 @@ bool Factor::correct(const std::vector<Change>& changes, const Read& read) {
   for (Index j = 0; j < k; ++j) small_[j + j * k] = known_[j].sign;
   const int m = static_cast<int>(k), d = static_cast<int>(size_);
   const double one = 1;
-  blas_.dgemm("T", "N", &m, &m, &d, &one, columns_.data(), &d, solved_.data(), &d, &one, small_.data(), &m);
+  const Blocks parts(k, 24);
+  team_.for_each(parts.count, [&](Index part) {
+    const Index first = parts.begin(part);
+    const int count = static_cast<int>(parts.end(part) - first);
+    blas_.dgemm("T", "N", &m, &count, &d, &one, columns_.data(), &d, solved_.data() + first * size_, &d, &one,
+                small_.data() + first * k, &m);
+  });
   pivots_.resize(k);
   int info = 0;
   blas_.dgetrf(&m, &m, small_.data(), &m, pivots_.data(), &info);

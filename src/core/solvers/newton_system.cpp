@@ -61,7 +61,7 @@ void NewtonSystem::find_zone(ConstVector slope) {
 }
 
 bool NewtonSystem::solve(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim) {
-  factored_ = strained_ = precise_ = false;
+  factored_ = strained_ = false;
   find_zone(slope);
   if (wide()) return solve_wide(slope, grad, move, accuracy, aim);
   exact_ = true;
@@ -170,21 +170,21 @@ bool NewtonSystem::solve_gram(ConstVector grad, Vector move) {
 bool NewtonSystem::solve_again(ConstVector grad, Vector move) {
   for (Index j = 0; j < d_; ++j) move[j] = -grad[j];
   factor_.solve(move);
-  const int n = static_cast<int>(d_), inc = 1;
-  const double minus = -1, slope = -slope_, size = dot(grad, grad);
-  const auto residual = [&] {  // −grad − H move
-    scratch_.assign(grad.begin(), grad.end());
-    blas_.dsymv("U", &n, &slope, sum_.data(), &n, move.data(), &inc, &minus, scratch_.data(), &inc);
-    for (Index j = 0; j < d_; ++j) scratch_[j] -= ridge_[j] * move[j];
-    return dot(scratch_, scratch_);
-  };
-  if (residual() > 1e-12 * size && factor_.corrected())  // rounding: rows that left too much
+  if (residual(grad, move) > 1e-6 && factor_.corrected())  // rounding: rows that left too much
     return make_factor() && solve_again(grad, move);
   // one step of refinement on what the scaled factor left
   factor_.solve(scratch_);
   for (Index j = 0; j < d_; ++j) move[j] += scratch_[j];
-  precise_ = residual() <= 1e-20 * size;
   return true;
+}
+
+double NewtonSystem::residual(ConstVector grad, ConstVector move) {
+  const int n = static_cast<int>(d_), inc = 1;
+  const double minus = -1, slope = -slope_;
+  scratch_.assign(grad.begin(), grad.end());
+  blas_.dsymv("U", &n, &slope, sum_.data(), &n, move.data(), &inc, &minus, scratch_.data(), &inc);
+  for (Index j = 0; j < d_; ++j) scratch_[j] -= ridge_[j] * move[j];
+  return std::sqrt(squared(scratch_) / squared(grad));
 }
 
 std::vector<double> NewtonSystem::lend() {

@@ -49,8 +49,8 @@ class NewtonSystem {
 
   /// Was the last `solve` done by a factor? Then its move is exact to rounding.
   bool exact() const { return exact_; }
-  /// And has that rounding been seen to be small?
-  bool precise() const { return exact_ && precise_; }
+  /// And is that rounding seen to be small? Only of a d × d matrix.
+  bool precise(ConstVector grad, ConstVector move) { return factored_ && residual(grad, move) <= 1e-10; }
 
   /// Passes' worth of rows read since the last call.
   double take_work() { return std::exchange(work_, 0.0); }
@@ -73,6 +73,8 @@ class NewtonSystem {
   bool update_gram();
   bool rebuild_gram();
   bool solve_gram(ConstVector grad, Vector move);
+  /// ‖−grad − H move‖ / ‖grad‖ for the d × d matrix; the vector itself is in scratch_.
+  double residual(ConstVector grad, ConstVector move);
   bool solve_woodbury(ConstVector grad, Vector move);
   bool solve_wide(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim);
   std::vector<std::uint32_t> strongest_first(Index most);
@@ -108,7 +110,7 @@ class NewtonSystem {
   std::vector<double> squares_;  // ‖x‖² by row, where asked for
   Index hopeless_ = 0;           // rows of the largest zone that took more than the budget: no other try up to there
   double work_ = 0;
-  bool factored_ = false, exact_ = false, precise_ = false, strained_ = false;
+  bool factored_ = false, exact_ = false, strained_ = false;
 };
 
 }  // namespace dualgap

@@ -445,3 +445,19 @@ def test_certify_says_what_it_cannot_read(cancer, iris):
         dg.certify(svm.LinearSVC(), *cancer)
     with pytest.raises(dg.InvalidData, match="not one of the model's classes"):
         dg.certify(svm.LinearSVC().fit(*cancer), cancer[0], cancer[1] + 5)
+
+
+@pytest.mark.parametrize("intercept", ["none", "regularized", "free"])
+@pytest.mark.parametrize("estimator", [dg.LinearSVC, dg.LinearSVR, dg.LogisticRegression])
+def test_every_intercept_in_every_estimator(estimator, intercept, cancer):
+    """The same problem as `solve` is given, and the certificate that comes with it."""
+    X, y = cancer
+    model = estimator(intercept=intercept, tol=1e-8).fit(X, y)
+    assert model.result_.status == "optimal"
+    signs = np.asarray(y) if estimator is dg.LinearSVR else np.where(y == model.classes_[1], 1.0, -1.0)
+    loss = {dg.LinearSVC: "squared_hinge", dg.LinearSVR: "epsilon_insensitive", dg.LogisticRegression: "logistic"}
+    words = {"epsilon": 0.0} if estimator is dg.LinearSVR else {}
+    problem = dg.Problem(X, signs.astype(float), loss[estimator], C=1.0, intercept=intercept, **words)
+    reached = problem.objective(np.ravel(model.coef_), float(np.ravel(model.intercept_)[0]))
+    best = dg.solve(problem, tol=1e-8).certificate.dual
+    assert best <= reached * (1 + 1e-12) and reached - best <= 1e-7 * abs(reached)

@@ -1,11 +1,16 @@
 """Every solver × loss × storage × intercept: the objective against Clarabel or SciPy, the certificate against NumPy."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import dualgap as dg
 import reference
+from dualgap import _core
+from dualgap.errors import NotEnoughMemory
+from dualgap.solvers import newton
 from reference import Case
 
 SOLVERS = [s for s in dg.solvers() if "linear" in s.problems]
@@ -536,3 +541,37 @@ def test_the_last_digits_of_a_stiff_squared_hinge(intercept):
     scale = 2 * problem.C * np.abs(Z).T @ slack
     assert np.all(np.abs(gradient) <= 1e-12 * scale)
     assert result.certificate.relative_gap <= 1e-12
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_wild_columns_are_named_once_and_the_problem_is_solved(storage):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4)) * [1.0, 1e5, 10.0, 1e-2]
+    y = np.where(X[:, 0] + X[:, 2] > 0, 1.0, -1.0)
+    with pytest.warns(dg.ScaleWarning, match=r"column 3 is about .*e-0[23], column 1 about .*e\+0[45]") as told:
+        result = dg.solve(dg.Problem(storage(X), y), tol=1e-6)
+    assert len(told) == 1 and "Standardising the columns would change the model" in str(told[0].message)
+    assert result.certificate.relative_gap <= 1e-6
+    with pytest.warns(dg.ScaleWarning) as told:
+        dg.LinearSVC().fit(storage(X), y)
+    assert len(told) == 1
+
+
+def test_counts_of_rare_words_are_not_wild():
+    X, y = words("hinge", 2000, 3500, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dg.ScaleWarning)
+        dg.solve(dg.Problem(X, y, C=0.01), tol=1e-2)
+
+
+def test_newton_asks_what_memory_is_free(monkeypatch):
+    """Where a matrix over the columns does not fit, it factors rows; where not even the rows fit, one sentence."""
+    rng = np.random.default_rng(1)
+    problem = dg.Problem(rng.standard_normal((60, 2500)), np.where(np.arange(60) % 2, 1.0, -1.0))
+    assert not _core.newton_is_wide(problem._core, newton.room(problem, 2e9))
+    monkeypatch.setattr(newton, "available_memory", lambda: 1e7)
+    assert _core.newton_is_wide(problem._core, newton.room(problem, 2e9))
+    assert dg.solve(problem, "newton", tol=1e-6).status == "optimal"
+    monkeypatch.setattr("dualgap.memory.available_memory", lambda: 1e3)
+    with pytest.raises(NotEnoughMemory, match="solver='newton' keeps 100 bytes for each of 60 rows"):
+        dg.solve(problem, "newton")

@@ -58,11 +58,13 @@ Matrix csr(const nb::object& data, const nb::object& indices, const nb::object& 
 }
 
 /// What choosing a solver needs, from at most a thousand rows: mean ‖x‖², mean number of entries and of their pairs,
-/// and, of dense data, the mean square of each column.
+/// and, where columns are not too many to look at, the mean square of each column's entries.
 nb::tuple profile(const Matrix& matrix) {
+  constexpr Index many_columns = 20000;
   double squares = 0, entries = 0, pairs = 0;
-  const bool dense = matrix.storage.starts_with("dense");
-  std::vector<double> columns(dense ? count_cols(matrix.rows) : 0);
+  const Index cols = count_cols(matrix.rows);
+  const bool look = matrix.storage.starts_with("dense") || cols <= many_columns;
+  std::vector<double> columns(look ? cols : 0), seen(look ? cols : 0);
   std::visit(
       [&](const auto& rows) {
         const Index step = std::max<Index>(1, rows.rows() / 1000), count = (rows.rows() + step - 1) / step;
@@ -72,13 +74,17 @@ nb::tuple profile(const Matrix& matrix) {
           entries += share * size;
           pairs += share * 0.5 * size * (size + 1);
           squares += share * squared_norm(rows, i);
-          if (!dense) continue;
+          if (!look) continue;
           rows.view(i, [&](const auto& row) {
-            for (Index k = 0; k < row.size; ++k) columns[row.column(k)] += share * row.value(k) * row.value(k);
+            for (Index k = 0; k < row.size; ++k) {
+              columns[row.column(k)] += row.value(k) * row.value(k);
+              seen[row.column(k)] += 1;
+            }
           });
         }
       },
       matrix.rows);
+  for (std::size_t j = 0; j < columns.size(); ++j) columns[j] /= std::max(seen[j], 1.0);
   return nb::make_tuple(squares, entries, pairs, to_numpy(std::move(columns)));
 }
 

@@ -65,7 +65,7 @@ class Forecast:
 
 
 def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
-    """What each horse would cost, from the shape of the data and a thousand rows; and the squares of dense columns."""
+    """What each horse would cost, from the shape of the data and a thousand rows; and the mean squares of columns."""
     mean_square, entries, pairs, columns = problem._matrix.profile()
     n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
     loss = loss_named(problem.loss)
@@ -196,4 +196,5 @@ SOLVER = Solver(
     intercepts=DCD.intercepts,
     run=run,
     threaded=True,
+    memory=NEWTON.memory,
 )

@@ -7,11 +7,16 @@ from typing import Any
 
 from dualgap import _core
 from dualgap.blas import one_blas_thread
+from dualgap.memory import available_memory, need_memory
 from dualgap.registry import Solver, loss_names
 from dualgap.solvers import Answer, Start, number_of
 
+A_ROW = 100.0  # bytes at most, beside the data
+MUCH = 1e8  # bytes worth a look at what is free
+
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
+    memory = room(problem, number_of(options, "memory"))
     with one_blas_thread():
         raw = _core.newton(
             problem._core,
@@ -19,13 +24,22 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             beta=start.dual,
             w=start.coef,
             b=start.intercept,
-            memory=number_of(options, "memory"),
+            memory=memory,
             q=number_of(options, "q"),
             shrink=number_of(options, "shrink", low=1.1),
             inner=number_of(options, "inner", low=1e-6, high=1.0),
             sampling=bool(options["sampling"]),
         )
     return Answer.from_core(raw, "newton")
+
+
+def room(problem: Any, memory: float) -> float:
+    """Bytes for matrices: what is asked for, unless less is free. Where columns do not fit, rows are factored."""
+    rows, matrices = A_ROW * problem.n_rows, min(memory, 24.0 * (problem.n_cols + 1.0) ** 2)
+    if rows + matrices < MUCH:
+        return memory
+    need_memory(rows, f"solver='newton' keeps {A_ROW:.0f} bytes for each of {problem.n_rows:,} rows")
+    return min(memory, available_memory() - rows)
 
 
 SOLVER = Solver(

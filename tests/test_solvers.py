@@ -10,7 +10,7 @@ import dualgap as dg
 import reference
 from dualgap import _core
 from dualgap.errors import NotEnoughMemory
-from dualgap.solvers import newton
+from dualgap.solvers import auto, newton
 from reference import Case
 
 SOLVERS = [s for s in dg.solvers() if "linear" in s.problems]
@@ -565,13 +565,29 @@ def test_counts_of_rare_words_are_not_wild():
 
 
 def test_newton_asks_what_memory_is_free(monkeypatch):
-    """Where a matrix over the columns does not fit, it factors rows; where not even the rows fit, one sentence."""
+    """Where a matrix over the columns does not fit, it factors rows; where not even the rows fit, one sentence, and
+    `auto` stays with descent."""
     rng = np.random.default_rng(1)
-    problem = dg.Problem(rng.standard_normal((60, 2500)), np.where(np.arange(60) % 2, 1.0, -1.0))
+    X = rng.standard_normal((60, 2500))
+    problem = dg.Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0))
     assert not _core.newton_is_wide(problem._core, newton.room(problem, 2e9))
     monkeypatch.setattr(newton, "available_memory", lambda: 1e7)
     assert _core.newton_is_wide(problem._core, newton.room(problem, 2e9))
     assert dg.solve(problem, "newton", tol=1e-6).status == "optimal"
-    monkeypatch.setattr("dualgap.memory.available_memory", lambda: 1e3)
+    monkeypatch.setattr(newton, "available_memory", lambda: 6e3)  # nothing is left for a matrix
+    assert dg.solve(problem, "newton", tol=1e-6).status == "optimal"
+    monkeypatch.setattr(newton, "available_memory", lambda: 1e3)
     with pytest.raises(NotEnoughMemory, match="solver='newton' keeps 100 bytes for each of 60 rows"):
         dg.solve(problem, "newton")
+    monkeypatch.setattr(auto, "FEW_EPOCHS_HOPELESS", 1e9)
+    result = dg.solve(problem, tol=1e-6)
+    assert result.status == "optimal" and result.solver == "dcd" and "dcd instead" in result.why
+
+
+@pytest.mark.parametrize("memory", [0.0, 23.0, 24.0, 1e300, float("inf")])
+def test_newton_with_any_memory(memory, capfd):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((60, 4))
+    problem = dg.Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0))
+    assert dg.solve(problem, "newton", tol=1e-8, memory=memory).status == "optimal"
+    assert "illegal" not in "".join(capfd.readouterr())

@@ -12,12 +12,12 @@ def available_memory() -> float:
     return min(_machine(), _group(Path("/sys/fs/cgroup")))
 
 
-def need_memory(size: float, what: str) -> None:
-    """Raise one sentence where ``size`` bytes are not there; ``what`` begins it.
+def need_memory(size: float, what: str, free: float | None = None) -> None:
+    """Raise one sentence where ``size`` bytes are not there; ``what`` begins it. ``free``: where that was read already.
 
     >>> need_memory(1e3, "solver='pcd' copies the data by columns")
     """
-    free = available_memory()
+    free = available_memory() if free is None else free
     if size > free:
         raise NotEnoughMemory(f"{what}: {size / 1e9:.3g} GB are needed and {free / 1e9:.3g} GB are free.")
 

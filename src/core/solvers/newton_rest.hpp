@@ -33,7 +33,7 @@ class NewtonRest {
   double pull(ConstVector w, double b) const { return anyone() ? -slope(w, b) : 0.0; }
 
   /// A step of this length was taken.
-  void note_step(double length) { pace_ = std::max(length, 0.7 * pace_); }
+  void note_step(double length) { pace_ = std::max(length, calming * pace_); }
   /// A move of this squared length changes the scores of so many rows by `moved`, squared and summed. Never of rows
   /// chosen for lying near their corners, which a step is made not to move.
   void note_sway(double moved, double squared_length, Index rows) {
@@ -120,7 +120,8 @@ class NewtonRest {
   }
 
  private:
-  static constexpr double margin = 4;  // so many steps like the last may pass before all rows are looked at
+  static constexpr double calming = 0.2;  // steps may be so much shorter than those before at once
+  static constexpr double margin = 4;     // so many steps like the last may pass before all rows are looked at
 
   bool anyone() const { return !rows_.focus.everyone(); }
   double slope(ConstVector w, double b) const { return dot(v_, w) + rows_.resting.beta * b; }

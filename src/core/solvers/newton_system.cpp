@@ -10,7 +10,10 @@ namespace dualgap {
 
 namespace {
 
-Index largest_side(double memory) { return static_cast<Index>(std::sqrt(memory / (3 * sizeof(double)))); }
+Index largest_side(double memory) {  // at least one, whatever is asked for
+  constexpr double entry = 3 * sizeof(double);
+  return static_cast<Index>(std::sqrt(std::max(entry, std::min(memory, 1e18)) / entry));
+}
 
 Index side(const Problem& problem) { return problem.p() + (problem.intercept != Intercept::none ? 1 : 0); }
 

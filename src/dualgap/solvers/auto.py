@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.errors import ScaleWarning
+from dualgap.errors import NotEnoughMemory, ScaleWarning
 from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
 from dualgap.solvers._finish import judge, off_the_kink
@@ -99,7 +99,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > enough
     few = FEW_EPOCHS_HOPELESS if plan.hardness > HOPELESS else FEW_EPOCHS
     if plan.patience <= few and not easy:
-        answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
+        answer = _newton_or_descent(problem, control, start, seed)
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
     else:
         if loss.targets == "sign" and loss.bounded:
@@ -113,19 +113,33 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             first = answer
             control.end_solver(first.epochs)
             begin = Start(first.dual, first.intercept, first.coef)
-            answer = NEWTON.run(problem, control, begin, {**NEWTON.options, **seed})
+            answer = _newton_or_descent(problem, control, begin, seed)
             answer = replace(
-                answer, solver="dcd, newton", n_iter=first.n_iter + answer.n_iter, epochs=first.epochs + answer.epochs
+                answer,
+                solver="dcd, newton" if answer.solver == "newton" else "dcd",
+                n_iter=first.n_iter + answer.n_iter,
+                epochs=first.epochs + answer.epochs,
             )
             why += f"; after {first.epochs:.0f} epochs more than that were still to go: newton from its point"
     if not control.stopped and not answer.judged:
         judge(problem, control, answer)
+    if answer.why:  # no room for Newton
+        why += f"; dcd instead: {answer.why}"
     if _stuck(control) and answer.solver != "dcd":
         answer = off_the_kink(problem, control, answer, max(control.tol, ENOUGH))
         if _stuck(control):
             answer = _descent_instead(problem, control, answer, options)
             why += "; newton stalled: dcd from the start"
     return replace(answer, why=why)
+
+
+def _newton_or_descent(problem: Any, control: Any, start: Start, seed: Mapping[str, Any]) -> Answer:
+    """Newton, or where the memory has no room for it descent with all patience."""
+    try:
+        answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
+    except NotEnoughMemory as error:
+        answer = replace(DCD.run(problem, control, start, {**DCD.options, **seed}), why=str(error))
+    return answer
 
 
 def _constant(problem: Any) -> Answer | None:

@@ -38,8 +38,9 @@ def room(problem: Any, memory: float) -> float:
     rows, matrices = A_ROW * problem.n_rows, min(memory, 24.0 * (problem.n_cols + 1.0) ** 2)
     if rows + matrices < MUCH:
         return memory
-    need_memory(rows, f"solver='newton' keeps {A_ROW:.0f} bytes for each of {problem.n_rows:,} rows")
-    return min(memory, available_memory() - rows)
+    free = available_memory()
+    need_memory(rows, f"solver='newton' keeps {A_ROW:.0f} bytes for each of {problem.n_rows:,} rows", free)
+    return float(min(memory, free - rows))
 
 
 SOLVER = Solver(

@@ -50,6 +50,9 @@ def cell(name: str, C: float, rows: int) -> dict[str, Any]:
         our_fit, _ = timed(lambda model=ours: model.fit(X[train], y[train]))
         if primal(ours, problem) <= goal:
             break
+    for _ in range(2):  # the best of three, alternating
+        their_fit = min(their_fit, timed(lambda: theirs.fit(X[train], y[train]))[0])
+        our_fit = min(our_fit, timed(lambda: ours.fit(X[train], y[train]))[0])
     their_predict, a = timed(lambda: theirs.predict(X[test]))
     our_predict, b = timed(lambda: ours.predict(X[test]))
     return {

@@ -91,7 +91,9 @@ def as_vector(values: Any, name: str, size: int) -> Array:
         raise InvalidData(f"{name} must hold numbers: {error}.") from None
     if a.shape != (size,):
         raise InvalidData(f"{name} has shape {a.shape}, expected ({size},), one value a row.")
-    if not np.isfinite(a.sum()) and not np.isfinite(a).all():
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows only means a closer look
+        suspect = not np.isfinite(a.sum())
+    if suspect and not np.isfinite(a).all():
         raise InvalidData(f"Input {name} contains NaN or infinity.")
     return a
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,6 +67,46 @@ def race(
             if seconds[key] < 1.0:
                 seconds[key] = min(seconds[key], runner.fit(X, y, loss, C, setting)[0])
     return seconds
+
+
+def in_child(work: Callable[[], Any], limit: float) -> Any:
+    """What work() answers in a fork of this process; None where it fails, or takes longer and is stopped. Data and
+    modules come along, and every library's threads begin afresh."""
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: send.send(work()), daemon=True)
+    child.start()
+    send.close()
+    try:
+        return receive.recv() if receive.poll(limit) else None
+    except EOFError:  # it said why on its standard error
+        return None
+    finally:
+        child.kill()
+        child.join()
+
+
+def arrival(
+    runner: Contestant, X: Any, y: np.ndarray, loss: str, C: float, best: float, goal: float, limit: float
+) -> tuple[float, float]:
+    """(the loosest setting that gets there, its seconds); infinite where a fit takes more than the limit."""
+    for setting in runner.settings if runner.enters(X, loss) else ():
+        found = in_child(lambda setting=setting: runner.fit(X, y, loss, C, setting), limit + 0.5)
+        if found is None or found[0] > limit:
+            break
+        if objective.primal(X, y, loss, C, found[1]) - best <= goal * abs(best):
+            return setting, found[0]
+    return math.nan, math.inf
+
+
+def again(runner: Contestant, X: Any, y: np.ndarray, loss: str, C: float, setting: float) -> float:
+    """Seconds of the best of three fits in one process of their own; long ones are made once."""
+
+    def fits() -> float:
+        seconds = runner.fit(X, y, loss, C, setting)[0]
+        return min([seconds] + [runner.fit(X, y, loss, C, setting)[0] for _ in range(2 if seconds < 1 else 0)])
+
+    return in_child(fits, 600.0) or math.inf
 
 
 def geometric_mean(values: Any) -> float:

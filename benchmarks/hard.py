@@ -75,9 +75,10 @@ def cell(
     words = {WORD[loss]: p} if loss in WORD else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of wild scales: that is the point here
-        start = time.perf_counter()
-        result = dg.solve(dg.Problem(X, y, loss, C, intercept=intercept, **words), tol=TOL, max_time=max(120.0, cap))
-        seconds = time.perf_counter() - start
+        problem = dg.Problem(X, y, loss, C, intercept=intercept, **words)
+        result, seconds = _solved(problem, max(120.0, cap))
+        if seconds < 0.1:  # short ones again: the machine's other guests come and go
+            seconds = min(seconds, *(_solved(problem, 120.0)[1] for _ in range(2)))
     P = objective.primal(X, y, loss, C, result.coef, result.intercept, intercept=intercept, p=p)
     D = objective.dual(X, y, loss, C, result.dual, intercept=intercept, p=p)
     gap = (P - D) / max(abs(P), abs(D), 1e-300)
@@ -91,6 +92,7 @@ def cell(
         "seconds": seconds,
         "steps": result.n_iter,
         "passes": result.epochs,
+        "seconds of a pass": _pass(problem, result.dual),
         "solver": result.solver,
         "status": str(result.status),
     }
@@ -98,6 +100,25 @@ def cell(
         limit = min(max(10 * seconds, 0.1), cap)  # a tenth of a second at least: calls cost something
         row |= peers_after(X, y, loss, p, C, D, limit)
     return row
+
+
+def _solved(problem: Any, limit: float) -> tuple[Any, float]:
+    import dualgap as dg
+
+    start = time.perf_counter()
+    return dg.solve(problem, tol=TOL, max_time=limit), time.perf_counter() - start
+
+
+def _pass(problem: Any, dual: np.ndarray) -> float:
+    """Seconds of one pass over the data, the judge's on one thread: a product and a sum for every entry, twice."""
+    best = math.inf
+    for _ in range(5):
+        start = time.perf_counter()
+        problem.dual_objective(dual)
+        best = min(best, time.perf_counter() - start)
+        if best > 0.1:
+            break
+    return best
 
 
 def peers_after(
@@ -178,12 +199,18 @@ def _by_settings(fit: Any, measure: Any, limit: float) -> float:
     return least
 
 
+def in_passes(row: dict[str, Any]) -> float:
+    """A fit's seconds, in passes over the data."""
+    return float(row["seconds"]) / float(row["seconds of a pass"])
+
+
 def summary(rows: list[dict[str, Any]]) -> list[str]:
     failed = [r for r in rows if not r["certified"]]
     slow = max(rows, key=lambda r: r["seconds"])
     # Newton's, with descent's passes before them
     steps = max((r for r in rows if "newton" in r["solver"]), key=lambda r: r["steps"])
     passes = max((r for r in rows if "newton" in r["solver"]), key=lambda r: r["passes"])
+    time_ = max(rows, key=in_passes)
     told = [r["best peer's distance"] for r in rows if "best peer's distance" in r]
     behind = sum(d > 1e-3 for d in told)
     lines = [
@@ -191,6 +218,8 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
         f"({slow['set']} {slow['loss']} C={slow['C']:g} {slow['intercept']}); most steps {steps['steps']} "
         f"({steps['set']} {steps['loss']} C={steps['C']:g} {steps['intercept']}), most passes over the data "
         f"{passes['passes']:.0f} ({passes['set']} {passes['loss']} C={passes['C']:g} {passes['intercept']})",
+        f"longest measured in passes, all work on matrices included: the time of {in_passes(time_):.0f} "
+        f"({time_['set']} {time_['loss']} C={time_['C']:g} {time_['intercept']})",
         f"best peer still more than 1e-3 above the optimum after ten times our time in {behind} of {len(told)} cells "
         f"that peers can do, more than 10 % above it in {sum(d > 0.1 for d in told)}",
     ]

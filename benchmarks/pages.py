@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .contest import geometric_mean
+from .hard import in_passes
 from .report import cell, table
 
 Result = dict[str, Any]
@@ -76,7 +77,7 @@ def easy(result: Result) -> str:
             "C": r["C"],
             "dualgap": r["dualgap"],
             "best peer": r["best peer"],
-            "its seconds": float(r.get(r["best peer"], math.inf)),
+            "its seconds": float(r["its seconds"]),
             "× best peer": float(r["× best peer"]),
             "auto / better own": float(r["auto / better own"]),
         }
@@ -84,8 +85,10 @@ def easy(result: Result) -> str:
     ]
     mean = geometric_mean(r["× best peer"] for r in rows)
     slower = sum(r["× best peer"] < 1 for r in rows)
+    alone = sum(not math.isfinite(r["its seconds"]) for r in rows)
     words = (
-        f"{mean:.1f} times as fast as the best peer in geometric mean, slower in {slower} of {len(rows)} cells (bold)."
+        f"{mean:.1f} times as fast as the best peer in geometric mean, slower in {slower} of {len(rows)} cells (bold). "
+        f"In {alone} cells no peer arrived before it was stopped: the bound on its time counts."
     )
     return f"{words}\n\n{table(rows)}\n\n*{where(result)}.*"
 
@@ -103,6 +106,7 @@ def hard(result: Result) -> str:
                 "certified to 1e-6": sum(r["certified"] for r in mine),
                 "most steps": max((r["steps"] for r in mine if "newton" in r["solver"]), default=0),
                 "most passes": max((r["passes"] for r in mine if "newton" in r["solver"]), default=0),
+                "most time, in passes": max(map(in_passes, mine)),
                 "slowest, s": max(r["seconds"] for r in mine),
                 "cells peers can do": len(told),
                 "… best peer > 1e-3 off": sum(d > 1e-3 for d in told),

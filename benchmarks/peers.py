@@ -6,6 +6,7 @@ its rows converted to its own format before the clock starts.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import time
 import warnings
@@ -69,6 +70,15 @@ def _liblinear_rows(X: Any, y: np.ndarray) -> Any:
     del _converted[:]  # one set at a time
     _converted.append((X, y, problem(y, sp.csr_matrix(X), -1)))
     return _converted[0][2]
+
+
+def prepare(X: Any, y: np.ndarray) -> None:
+    """What forks of this process should find done: the libraries imported, the rows in LIBLINEAR's format."""
+    for package in ("sklearn.linear_model", "sklearn.svm", "snapml", "rehline"):
+        if importlib.util.find_spec(package.partition(".")[0]):
+            importlib.import_module(package)
+    if importlib.util.find_spec("liblinear"):
+        _liblinear_rows(X, y)
 
 
 def liblinear(form: str, X: Any, y: np.ndarray, loss: str, C: float, eps: float, p: float = 0.0) -> Any:

@@ -153,7 +153,22 @@ nb::list describe_losses() {
   return list;
 }
 
-/// One row's primitives, for the tests that walk the registry.
+/// A dense copy, row after row.
+OutVector entries_of(const Matrix& a) {
+  const Index cols = count_cols(a.rows);
+  std::vector<double> all(static_cast<std::size_t>(count_rows(a.rows) * cols));
+  std::visit(
+      [&](const auto& rows) {
+        for (Index i = 0; i < rows.rows(); ++i)
+          rows.view(i, [&](const auto& row) {
+            for (Index k = 0; k < row.size; ++k) all[i * cols + row.column(k)] = row.value(k);
+          });
+      },
+      a.rows);
+  return to_numpy(std::move(all));
+}
+
+/// One row's primitives: for methods written in Python, and the tests that walk the registry.
 nb::tuple row_primitives(const std::string& name, double parameter, double y, double c, double beta, double z,
                          double q) {
   const auto loss = make_loss(name, parameter);
@@ -177,6 +192,7 @@ void bind_data(nb::module_& m) {
       .def_prop_ro("entries", [](const Matrix& a) { return count_entries(a.rows); })
       .def_ro("storage", &Matrix::storage)
       .def_ro("increasing", &Matrix::increasing)
+      .def("all_entries", &entries_of)
       .def("profile", &profile)
       .def("all_finite", [](const Matrix& a, int threads) {
         Team team(threads);

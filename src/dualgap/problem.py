@@ -151,6 +151,10 @@ class Problem:
         """ "dense float64", "dense float32", "csr float64" or "csr float32"."""
         return self._matrix.storage
 
+    def _dense_rows(self) -> Array:
+        """A dense copy of X in float64, for methods that need all of it at once."""
+        return self._matrix.all_entries().reshape(self.n_rows, self.n_cols)
+
     def objective(self, coef: Any, intercept: float = 0.0) -> float:
         """P(w, b) by the judge's arithmetic.
 

@@ -20,7 +20,7 @@ from dualgap.progress import GapBar
 from dualgap.registry import solver_named
 from dualgap.result import Certificate, Result, State, Status, Trace, state_callback
 from dualgap.solvers import Start
-from dualgap.solvers._finish import judge, off_the_kink
+from dualgap.solvers._finish import finish, judge
 from dualgap.together import give_up
 
 # Tiny problems are solved to the limits of floating point: that costs microseconds, and then weights and repetitions,
@@ -73,7 +73,7 @@ def solve(
     trace : bool
         Keep a ``Trace`` of every epoch, judged off its clock.
     verbose : int
-        1 draws a progress bar with the gap falling; 2 says every decision as well.
+        1 draws a progress bar with the gap falling, and says which solver ran and why.
     **solver_options
         The solver's own; ``dualgap.solvers()`` lists them.
 
@@ -109,11 +109,11 @@ def solve(
         if not answer.judged and problem.kind != "kernel":
             judge(problem, control, answer)
         if problem.kind == "linear" and control.status == "stalled":
-            answer = off_the_kink(problem, control, answer, tol)
+            answer = finish(problem, control, answer, tol)
     finally:
         if bar:
             bar.close()
-    if verbose > 1 and answer.why:
+    if verbose and answer.why:
         print(f"{solver}: {answer.why}", file=sys.stderr)
     return Result(
         coef=answer.coef,

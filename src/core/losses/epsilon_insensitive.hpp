@@ -17,7 +17,7 @@ struct EpsilonInsensitive {
   double value(double y, double z) const { return std::max(0.0, std::abs(y - z) - epsilon); }
   double dual(double y, double, double beta) const { return y * beta - epsilon * std::abs(beta); }
   Interval box(double, double c) const { return {-c, c}; }
-  Step prox(double y, double c, double beta, double z, double q) const {
+  [[gnu::always_inline]] Step prox(double y, double c, double beta, double z, double q) const {
     const double r = y - z;
     if (q <= 0) {
       const double excess = std::abs(r) - epsilon;

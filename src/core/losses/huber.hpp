@@ -19,7 +19,7 @@ struct Huber {
   double dual(double y, double c, double beta) const { return c > 0 ? y * beta - beta * beta / (2 * c) : 0.0; }
   double bend(double c) const { return 1 / c; }
   Interval box(double, double c) const { return {-delta * c, delta * c}; }
-  Step prox(double y, double c, double beta, double z, double q) const {
+  [[gnu::always_inline]] Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};
     return bounded_step(beta, y - z - beta / c, q + 1 / c, box(y, c));
   }

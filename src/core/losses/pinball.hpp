@@ -19,7 +19,7 @@ struct Pinball {
   double dual(double y, double, double beta) const { return y * beta; }
   double bend(double) const { return 0.0; }
   Interval box(double, double c) const { return {-(1 - quantile) * c, quantile * c}; }
-  Step prox(double y, double c, double beta, double z, double q) const {
+  [[gnu::always_inline]] Step prox(double y, double c, double beta, double z, double q) const {
     return bounded_step(beta, y - z, q, box(y, c));
   }
   double slack(double y, double c, double beta, double z) const { return box_slack(beta, y - z, box(y, c)); }

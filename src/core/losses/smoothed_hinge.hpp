@@ -20,7 +20,7 @@ struct SmoothedHinge {
   double dual(double y, double c, double beta) const { return c > 0 ? y * beta - gamma * beta * beta / (2 * c) : 0.0; }
   double bend(double c) const { return gamma / c; }
   Interval box(double y, double c) const { return margin_box(y, c); }
-  Step prox(double y, double c, double beta, double z, double q) const {
+  [[gnu::always_inline]] Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};
     return bounded_step(beta, y - z - gamma * beta / c, q + gamma / c, box(y, c));
   }

@@ -23,10 +23,11 @@ constexpr bool is_sparse = false;
 template <class Values>
 constexpr bool is_sparse<CsrRows<Values>> = true;
 
-/// Blocks of about 65,536 entries.
+/// Blocks of about 65,536 entries; of long rows of 512 rows, while those are no more than four million entries.
 template <class Rows>
 Blocks even_blocks(const Rows& rows, Index count) {
-  return Blocks(count, std::max<Index>(64, 65536 * rows.rows() / std::max<Index>(rows.entries(), 1)));
+  const auto rows_with = [&](Index entries) { return entries * rows.rows() / std::max<Index>(rows.entries(), 1); };
+  return Blocks(count, std::max({Index{64}, rows_with(65536), std::min<Index>(512, rows_with(1 << 22))}));
 }
 
 /// Blocks of a list for sums of vectors over the columns.
@@ -273,18 +274,23 @@ bool cross_dense(const Rows& rows, RowList list, Vector out, Team& team, const B
 
 }  // namespace
 
-bool Passes::scores(ConstVector w, double b, Vector z) {
+Blocks Passes::score_blocks(Index count) const {
+  return std::visit([&](const auto& rows) { return even_blocks(rows, count); }, rows_);
+}
+
+bool Passes::scores(ConstVector w, double b, Vector z, const Then& then) {
   return std::visit(
       [&](const auto& rows) {
         const Blocks blocks = even_blocks(rows, rows.rows());
         return team_.try_each(blocks.count, [&](Index k) {
           for (Index i = blocks.begin(k); i < blocks.end(k); ++i) z[i] = rows.dot(i, w.data()) + b;
+          if (then) then(k, blocks.begin(k), blocks.end(k));
         });
       },
       rows_);
 }
 
-bool Passes::scores(RowList list, ConstVector w, double b, Vector z) {
+bool Passes::scores(RowList list, ConstVector w, double b, Vector z, const Then& then) {
   return std::visit(
       [&](const auto& rows) {
         const Blocks blocks = even_blocks(rows, static_cast<Index>(list.size()));
@@ -293,6 +299,7 @@ bool Passes::scores(RowList list, ConstVector w, double b, Vector z) {
             if (i + 4 < end) rows.prefetch(list[i + 4]);
             z[i] = rows.dot(list[i], w.data()) + b;
           }
+          if (then) then(k, blocks.begin(k), blocks.end(k));
         });
       },
       rows_);
@@ -310,8 +317,7 @@ bool Passes::combination(ConstVector beta, Vector v) {
       rows_);
 }
 
-bool Passes::scores_and_combination(ConstVector w, double b, Vector z,
-                                    const std::function<void(Index, Index, Index)>& weigh, ConstVector beta, Vector v) {
+bool Passes::scores_and_combination(ConstVector w, double b, Vector z, const Then& weigh, ConstVector beta, Vector v) {
   return std::visit(
       [&](const auto& rows) {
         const Blocks blocks(rows.rows(), rows.entries(), rows.cols(), Blocks::solver_share);

@@ -29,17 +29,20 @@ class Passes {
   Index n() const { return count_rows(rows_); }
   Index p() const { return count_cols(rows_); }
 
+  /// What is done with places [begin, end) of a block while they are in the cache.
+  using Then = std::function<void(Index block, Index begin, Index end)>;
   /// z = Xw + b
-  bool scores(ConstVector w, double b, Vector z);
+  bool scores(ConstVector w, double b, Vector z, const Then& then = {});
   /// z[k] = xᵀw + b for the k-th row of the list
-  bool scores(RowList list, ConstVector w, double b, Vector z);
+  bool scores(RowList list, ConstVector w, double b, Vector z, const Then& then = {});
+  /// The blocks of `scores` over so many rows.
+  Blocks score_blocks(Index count) const;
   /// v = Xᵀβ over all rows, or over a list of them (β is still indexed by row); rows with β = 0 cost nothing
   bool combination(ConstVector beta, Vector v);
   bool combination(RowList list, ConstVector beta, Vector v);
   /// Both in one read of the data: the scores of some rows, then weigh(block, begin, end) sets their β, then their part
   /// of v. Of at most `Blocks::most` blocks; those of one come in order.
-  bool scores_and_combination(ConstVector w, double b, Vector z, const std::function<void(Index, Index, Index)>& weigh,
-                              ConstVector beta, Vector v);
+  bool scores_and_combination(ConstVector w, double b, Vector z, const Then& weigh, ConstVector beta, Vector v);
 
   /// H += sign Σ weight[k] x̃x̃ᵀ over the list, x̃ = (x, 1) where `ones`; upper triangle of a column-major d × d matrix,
   /// below it anything. No weights: all one.

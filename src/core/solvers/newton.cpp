@@ -31,7 +31,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/copy.hpp"
+#include "base/row_vector.hpp"
 #include "simd/dot.hpp"
 #include "solvers/newton_line.hpp"
 #include "solvers/newton_rest.hpp"
@@ -79,7 +79,7 @@ class Newton {
   void start(const Answer& answer) {
     prepare(answer.w, ones_ ? answer.b : 0.0);
     if (!answer.beta.empty()) {
-      rows_.center = answer.beta;
+      rows_.center.assign(answer.beta.begin(), answer.beta.end());
       make_feasible(problem_, rows_.center);
       best_beta_ = rows_.center;
     }
@@ -94,7 +94,7 @@ class Newton {
     prepare(level.w, level.b);
     if constexpr (!Loss::smooth) {
       const double doubt = std::sqrt(static_cast<double>(grad_.size()) / static_cast<double>(rows_before));
-      const std::vector<std::uint32_t> some = rows_.some();
+      const RowNumbers some = rows_.some();
       if (!score(some, w_, b_, rows_.z)) return;
       epochs_ += static_cast<double>(some.size()) / static_cast<double>(n_);
       rows_.q = rows_.q_for_zone(some, level.q, std::min(doubt, 0.5));
@@ -199,7 +199,7 @@ class Newton {
   /// side of it: `linear`, only the others are read.
   bool combine(double t, bool linear = false) {
     Sums none;
-    const std::vector<std::uint32_t> changed = rows_.where(none, [&](Index i, Sums&) {
+    const RowNumbers changed = rows_.where(none, [&](Index i, Sums&) {
       const double slope = linear ? loss_.prox(problem_.y[i], problem_.cost(i), 0.0, rows_.z[i], 0.0).slope : 0.0;
       const bool stays = slope > 0 && rows_.slope[i] == slope && rows_.beta[i] * rows_.combined[i] > 0;
       const double change = rows_.beta[i] - rows_.combined[i] + t * slope * rows_.ray[i];
@@ -349,9 +349,9 @@ class Newton {
   void renew(double q) {
     ++renewed_;
     idle_ = 0;
-    rows_.center = best_beta_;
-    if (best_dual_ < 0) rows_.center.assign(n_, 0.0);
-    rows_.q = q;
+    copy(control_.team, best_beta_, rows_.center);
+    if (best_dual_ < 0) zeros(control_.team, rows_.center, n_);
+    rows_.q = rows_.measure() ? rows_.first_q() : q;
     moved_ = false;
   }
 
@@ -364,11 +364,10 @@ class Newton {
     if (!lent &&
         !(again ? system_.solve_again(grad_, move_) : system_.solve(rows_.slope, grad_, move_, accuracy, aim())))
       return false;
-    if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray)) return false;
+    const bool exact = tangents_ && !again && !lent && system_.exact();
+    if (!look_along(exact)) return false;
     epochs_ += system_.take_work();
     decrement_ = decrement();
-    const bool exact = tangents_ && !again && !lent && system_.exact();
-    if (exact) tangent_.begin(rows_);
     Stride step{.lent = lent, .again = again};
     const double t = step.t = step_length(step.met);
     if (control_.stopped()) return false;
@@ -394,6 +393,20 @@ class Newton {
       }
     }
     return settle(step);
+  }
+
+  /// How the scores change along the move; and β, slope and the sums at its end, where most steps end too. `exact`: its
+  /// tangent as well.
+  bool look_along(bool exact) {
+    if (exact) tangent_.begin(rows_.slope.size());
+    std::vector<Sums> parts(static_cast<std::size_t>(passes_.score_blocks(rows_.focus.count()).count));
+    const auto weigh = [&](Index block, Index begin, Index end) {
+      if (exact) tangent_.follow(rows_, begin, end);
+      parts[block] = rows_.evaluate(begin, end, 1.0);
+    };
+    if (!scores(ConstVector(move_).first(p_), ones_ ? move_[p_] : 0.0, rows_.ray, weigh)) return false;
+    rows_.add_up(parts);
+    return !control_.look();
   }
 
   /// The move by the Hessian of the level before: it serves the first step, unless one step with the own is likely to
@@ -425,19 +438,20 @@ class Newton {
     return dual_lags() && decrement_ <= 4 * target_ * std::abs(primal_) ? Aim::provingly : Aim::roughly;
   }
 
-  /// z = Xw + b of the watched rows.
-  bool scores(ConstVector w, double b, std::vector<double>& z) {
+  /// z = Xw + b of the watched rows, and what is done with them then.
+  bool scores(ConstVector w, double b, Vector z, const Passes::Then& then = {}) {
     epochs_ += static_cast<double>(rows_.focus.count()) / static_cast<double>(n_);
-    if (rows_.focus.everyone()) return passes_.scores(w, b, z);
-    return score(rows_.focus.rows(), w, b, z);
+    if (rows_.focus.everyone()) return passes_.scores(w, b, z, then);
+    return score(rows_.focus.rows(), w, b, z, then);
   }
 
   /// The same for the rows of a list.
-  bool score(RowList list, ConstVector w, double b, std::vector<double>& z) {
+  bool score(RowList list, ConstVector w, double b, Vector z, const Passes::Then& then = {}) {
     std::vector<double> scores(list.size());
-    if (!passes_.scores(list, w, b, scores)) return false;
-    for (std::size_t k = 0; k < list.size(); ++k) z[list[k]] = scores[k];
-    return true;
+    return passes_.scores(list, w, b, scores, [&](Index block, Index begin, Index end) {
+      for (Index k = begin; k < end; ++k) z[list[k]] = scores[k];
+      if (then) then(block, begin, end);
+    });
   }
 
   bool look_at_all() {
@@ -497,15 +511,16 @@ class Newton {
       epochs_ += 1;
       if (!rest_.meet(end, move_, t, woken)) return 0;
       met = !woken;
+      if (woken && !evaluate(1.0)) return 0;
       if (woken) t = watched_step();
     }
     return t;
   }
 
-  /// A point before the minimum along a convex ray where nearly all of the slope is gone; β and sums are its own.
+  /// A point before the minimum along a convex ray where nearly all of the slope is gone; β and sums, which are those
+  /// at 1, become its own.
   double watched_step() {
     const double first = std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0);
-    if (!evaluate(1.0)) return 0;
     const double one = along(1.0) - rows_.sums.along;
     if (!(first < 0) || (0.5 * first <= one && one <= 0)) return 1.0;
     const double t = before_minimum([this](double at) { return slope_at(at); }, first, one);
@@ -543,7 +558,8 @@ class Newton {
   NewtonSystem system_;
   NewtonRows<Loss> rows_;
   NewtonRest<Loss> rest_;
-  std::vector<double> w_, v_, grad_, move_, best_w_, best_beta_;
+  std::vector<double> w_, v_, grad_, move_, best_w_;
+  RowVector best_beta_;
   NewtonTangent<Loss> tangent_;
   double b_ = 0, best_b_ = 0;
   double primal_ = infinity, dual_ = -infinity, best_primal_ = infinity, best_dual_ = -infinity;

@@ -5,6 +5,7 @@
 
 #include "base/blocks.hpp"
 #include "passes/passes.hpp"
+#include "simd/dot.hpp"
 
 namespace dualgap {
 
@@ -66,7 +67,7 @@ bool Factor::correct(const std::vector<Change>& changes, const Read& read) {
     known_.push_back(change);
   }
   std::copy(columns_.begin() + kept * size_, columns_.end(), solved_.begin() + kept * size_);
-  const Blocks strips(k - kept, 16);
+  const Blocks strips(k - kept, 4);
   team_.for_each(k > kept ? strips.count : 0, [&](Index strip) {
     back_solve(strips.end(strip) - strips.begin(strip), solved_.data() + (kept + strips.begin(strip)) * size_);
   });
@@ -108,8 +109,7 @@ void Factor::back_solve(Index count, double* columns) const {
 void Factor::solve(Vector x) const {
   const Index k = static_cast<Index>(corrected() ? pivots_.size() : 0);
   std::vector<double> shares(k);  // (S + UᵀY)⁻¹ Yᵀx
-  for (Index i = 0; i < k; ++i)
-    for (Index j = 0; j < size_; ++j) shares[i] += solved_[j + i * size_] * x[j];
+  for (Index i = 0; i < k; ++i) shares[i] = dot(ConstVector(solved_).subspan(i * size_, size_), x);
   back_solve(1, x.data());
   if (k == 0) return;
   const int m = static_cast<int>(k), one = 1;

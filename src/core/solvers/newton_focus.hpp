@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/blocks.hpp"
+#include "base/row_vector.hpp"
 
 namespace dualgap {
 
@@ -14,12 +15,12 @@ class Focus {
   explicit Focus(Index n) : n_(n), blocks_(n, 4096) {}
 
   bool everyone() const { return rows_.empty(); }
-  const std::vector<std::uint32_t>& rows() const { return rows_; }
+  const RowNumbers& rows() const { return rows_; }
   Index count() const { return blocks_.n; }
   /// Of the rows watched.
   const Blocks& blocks() const { return blocks_; }
 
-  void watch(std::vector<std::uint32_t> rows) {
+  void watch(RowNumbers rows) {
     rows_ = std::move(rows);
     blocks_ = Blocks(rows_.empty() ? n_ : static_cast<Index>(rows_.size()), 4096);
   }
@@ -42,7 +43,7 @@ class Focus {
  private:
   Index n_;
   Blocks blocks_;
-  std::vector<std::uint32_t> rows_;
+  RowNumbers rows_;
 };
 
 }  // namespace dualgap

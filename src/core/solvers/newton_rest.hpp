@@ -53,7 +53,7 @@ class NewtonRest {
     Index some = 0, resting = 0;
     for (Index i = 0; i < n_; i += std::max<Index>(1, n_ / 1000), ++some) resting += rests(i);
     if (4 * resting < 3 * some) return true;
-    std::vector<std::uint32_t> awake = rows_.where(rows_.resting, [&](Index i, Sums& s) {
+    RowNumbers awake = rows_.where(rows_.resting, [&](Index i, Sums& s) {
       if (!rests(i)) return true;
       s.dual += rows_.dual(i, rows_.beta[i]);
       s.beta += rows_.beta[i];
@@ -82,7 +82,7 @@ class NewtonRest {
     if (!passes_.scores(place.w, place.b, met_)) return false;
     std::vector<bool> watched(n_);
     for (const auto i : rows_.focus.rows()) watched[i] = true;
-    std::vector<std::uint32_t> risen, all;
+    RowNumbers risen, all;
     double moved = 0;
     for (Index i = 0; i < n_; ++i) {
       if (!watched[i]) moved += (met_[i] - rows_.z[i]) * (met_[i] - rows_.z[i]);
@@ -128,7 +128,8 @@ class NewtonRest {
   double intercept_of(ConstVector move) const { return static_cast<Index>(move.size()) > p_ ? move[p_] : 0.0; }
 
   bool stays(Index i, double score) const {
-    return loss_.prox(problem_.y[i], problem_.cost(i), rows_.center[i], score, rows_.q).beta == rows_.beta[i];
+    return loss_.prox(problem_.y[i], problem_.cost(i), rows_.center[i], score, rows_.smoothing(i)).beta ==
+           rows_.beta[i];
   }
 
   /// From where they were seen to rest.
@@ -143,9 +144,9 @@ class NewtonRest {
   Passes& passes_;
   NewtonRows<Loss>& rows_;
   const Index n_, p_;
-  std::vector<double> v_;    // their Xᵀβ
-  std::vector<double> met_;  // scores of all rows
-  Place seen_;               // where they were seen to rest
+  std::vector<double> v_;  // their Xᵀβ
+  RowVector met_;          // scores of all rows
+  Place seen_;             // where they were seen to rest
   double pace_ = 0, sway_ = 0, limit_ = 0;
 };
 

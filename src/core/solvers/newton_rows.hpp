@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/pick.hpp"
+#include "base/row_vector.hpp"
 #include "base/team.hpp"
 #include "problem/problem.hpp"
 #include "simd/table.hpp"
@@ -37,14 +38,14 @@ class NewtonRows {
 
   NewtonRows(const Problem& problem, const Loss& loss, Team& team)
       : focus(problem.n()), problem_(problem), loss_(loss), team_(team), n_(problem.n()) {
-    for (auto* values : {&z, &ray, &center, &beta, &slope, &combined}) values->assign(n_, 0.0);
+    for (RowVector* values : {&z, &ray, &center, &beta, &slope, &combined}) zeros(team, *values, n_);
   }
 
-  std::vector<double> z, ray;        // scores, and their change along the move
-  std::vector<double> center, beta;  // β = step(center, z, q)
-  std::vector<double> slope;         // its derivative, zero outside the zone
-  std::vector<double> combined;      // the β whose Xᵀβ is known
-  double q = 0;                      // the smoothing
+  RowVector z, ray;        // scores, and their change along the move
+  RowVector center, beta;  // β = step(center, z, q)
+  RowVector slope;         // its derivative, zero outside the zone
+  RowVector combined;      // the β whose Xᵀβ is known
+  double q = 0;            // the smoothing
   Focus focus;
   Sums sums, resting;  // of all rows at the last scores; of the resting ones
 
@@ -57,6 +58,29 @@ class NewtonRows {
     team_.for_each(focus.blocks().count, [&](Index k) { focus.each(k, f); });
   }
 
+  /// The smoothing of a row: q, for long rows as many times more as they are longer than most.
+  double smoothing(Index i) const { return stretch_.empty() ? q : q * stretch_[i]; }
+
+  /// Looks for such rows: their scores have fewer digits, and so has β = center + (score's distance)/q. True the first
+  /// time it finds some.
+  bool measure() {
+    if (std::exchange(measured_, true)) return false;
+    RowVector squares(static_cast<std::size_t>(n_));
+    const Blocks blocks(n_, 4096);
+    std::visit(
+        [&](const auto& rows) {
+          team_.for_each(blocks.count, [&](Index k) {
+            for (Index i = blocks.begin(k); i < blocks.end(k); ++i) squares[i] = squared_norm(rows, i);
+          });
+        },
+        problem_.rows);
+    const double most = many_times * median(squares);
+    if (!(most > 0) || !(std::ranges::max(squares) > most)) return false;
+    for (double& square : squares) square = std::max(1.0, square / most);
+    stretch_ = std::move(squares);
+    return true;
+  }
+
   /// The smoothed loss around the middle of the row's box, at its present score.
   Step middle(Index i, double q) const {
     const double y = problem_.y[i], c = problem_.cost(i);
@@ -65,14 +89,14 @@ class NewtonRows {
   }
 
   /// A few thousand rows that can speak for all.
-  std::vector<std::uint32_t> some() const {
-    std::vector<std::uint32_t> list;
+  RowNumbers some() const {
+    RowNumbers list;
     for (Index i = 0; i < n_; i += std::max<Index>(1, n_ / 4000)) list.push_back(static_cast<std::uint32_t>(i));
     return list;
   }
 
   /// A q near the given one for which about this part of the listed rows is in the zone.
-  double q_for_zone(const std::vector<std::uint32_t>& list, double q, double part) const {
+  double q_for_zone(const RowNumbers& list, double q, double part) const {
     const auto wide = [&](double candidate) {
       const auto inside = std::ranges::count_if(list, [&](Index i) { return middle(i, candidate).slope > 0; });
       return static_cast<double>(inside) >= part * static_cast<double>(list.size());
@@ -94,17 +118,21 @@ class NewtonRows {
     return costs > 0 ? 4 * (targets > 0 ? targets : static_cast<double>(n_)) / costs : 0.0;
   }
 
-  /// The smoothing to begin with: no less than the mean ‖x‖², which keeps a huge C from starting on a kink.
-  double first_q() const {
-    const Index step = std::max<Index>(1, n_ / 2000);
-    double squares = 0;
-    Index count = 0;
+  /// The smoothing to begin with: no less than the mean ‖x‖², which keeps a huge C from starting on a kink. Where some
+  /// of a few rows are long, all are measured.
+  double first_q() {
+    RowVector squares;
     std::visit(
         [&](const auto& rows) {
-          for (Index i = 0; i < n_; i += step, ++count) squares += squared_norm(rows, i);
+          for (Index i = 0; i < n_; i += std::max<Index>(1, n_ / 2000)) squares.push_back(squared_norm(rows, i));
         },
         problem_.rows);
-    return std::max({width_of_targets(), squares / static_cast<double>(count), 1e-300});
+    const double most = many_times * median(squares);
+    if (most > 0 && std::ranges::max(squares) > most) measure();
+    if (!stretch_.empty())
+      for (double& square : squares) square = std::min(square, most);
+    const double mean = std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(squares.size());
+    return std::max({width_of_targets(), mean, 1e-300});
   }
 
   /// β, slope and the sums at z + t·ray.
@@ -134,9 +162,9 @@ class NewtonRows {
         const Index count = std::min(batch, end - first);
         fetch(first, count, t, side);
         if (Loss::smooth && q == 0)
-          weigh<Loss::smooth>(side, count);
+          weigh<Loss::smooth>(side, count, [](Index) { return 0.0; });
         else
-          weigh<false>(side, count);
+          with_smoothing(side, [&](auto smoothing) { weigh<false>(side, count, smoothing); });
         for (Index k = 0; k < count; ++k) {
           s.loss += side.loss[k];
           s.dual += side.dual[k];
@@ -161,9 +189,9 @@ class NewtonRows {
 
   /// The watched rows for which f(i, sums) is true, in order, and the blocks' sums; f runs on every thread.
   template <class F>
-  std::vector<std::uint32_t> where(Sums& sums, F f) {
+  RowNumbers where(Sums& sums, F f) {
     std::vector<Sums> parts(static_cast<std::size_t>(focus.blocks().count));
-    std::vector<std::uint32_t> list = pick(team_, focus.blocks(), [&](Index k, auto take) {
+    RowNumbers list = pick(team_, focus.blocks(), [&](Index k, auto take) {
       Sums part;
       focus.each(k, [&](Index i) { take(i, f(i, part)); });
       parts[k] = part;
@@ -189,7 +217,7 @@ class NewtonRows {
   }
 
   /// Σβ = 0 by the rows that are free to move, in proportion to their slopes.
-  void onto_zero_sum(std::vector<double>& target) const {
+  void onto_zero_sum(Vector target) const {
     const double slopes = std::accumulate(slope.begin(), slope.end(), 0.0);
     if (!(slopes > 0)) return;
     for (Index i = 0; i < n_; ++i)
@@ -199,11 +227,18 @@ class NewtonRows {
 
  private:
   static constexpr Index batch = 256;
+  static constexpr double many_times = 100;  // the median ‖x‖²: rows beyond it are long
+  static double median(RowVector values) {
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
 
   /// Rows side by side, so that the compiler takes several at once and none is a branch: who is where is chance.
   struct Batch {
     double y[batch], c[batch], center[batch], score[batch], ray[batch];
     double loss[batch], dual[batch], beta[batch], slope[batch];
+    double q[batch];  // only where some rows are long
   };
   void fetch(Index first, Index count, double t, Batch& side) const {
     Index k = 0;
@@ -215,17 +250,27 @@ class NewtonRows {
       side.score[k] = z[i] + t * ray[i];
       ++k;
     });
+    k = 0;
+    if (!stretch_.empty()) focus.each(first, first + count, [&](Index i) { side.q[k++] = smoothing(i); });
+  }
+
+  /// f(smoothing of the k-th): one number for all, which saves a division a row, unless some are long.
+  template <class F>
+  void with_smoothing(const Batch& side, F f) const {
+    if (stretch_.empty())
+      f([q = q](Index) { return q; });
+    else
+      f([&](Index k) { return side.q[k]; });
   }
 
   /// β, its slope and both terms of the rows fetched. Where a smooth loss is not smoothed further Fenchel–Young is
   /// tight.
-  template <bool Tight>
-  void weigh(Batch& side, Index count) const {
+  template <bool Tight, class Smoothing>
+  void weigh(Batch& side, Index count, Smoothing smoothing) const {
     const Loss loss = loss_;
-    const double smoothing = Tight ? 0.0 : q;
     for (Index k = 0; k < count; ++k) {
       const double y = side.y[k], c = side.c[k], score = side.score[k], value = loss.value(y, score);
-      const Step step = loss.prox(y, c, side.center[k], score, smoothing);
+      const Step step = loss.prox(y, c, side.center[k], score, smoothing(k));
       side.beta[k] = step.beta;
       side.slope[k] = step.slope;
       side.loss[k] = c > 0 ? c * value : 0.0;
@@ -237,12 +282,13 @@ class NewtonRows {
     double s = 0;
     Batch side;
     const Loss loss = loss_;
-    const double q = this->q;
     for (Index first = begin; first < end; first += batch) {
       const Index count = std::min(batch, end - first);
       fetch(first, count, t, side);
-      for (Index k = 0; k < count; ++k)
-        side.beta[k] = loss.prox(side.y[k], side.c[k], side.center[k], side.score[k], q).beta;
+      with_smoothing(side, [&](auto smoothing) {
+        for (Index k = 0; k < count; ++k)
+          side.beta[k] = loss.prox(side.y[k], side.c[k], side.center[k], side.score[k], smoothing(k)).beta;
+      });
       for (Index k = 0; k < count; ++k) s -= side.beta[k] * side.ray[k];
     }
     return s;
@@ -264,6 +310,8 @@ class NewtonRows {
   const Loss& loss_;
   Team& team_;
   const Index n_;
+  RowVector stretch_;  // of long rows, one of the others; empty: there are none
+  bool measured_ = false;
 };
 
 }  // namespace dualgap

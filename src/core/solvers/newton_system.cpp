@@ -127,7 +127,7 @@ bool NewtonSystem::update_gram() {
       for (Index i = blocks.begin(k); i < blocks.end(k); ++i) take(i, in_sum_[i] == mark);
     });
   };
-  const std::vector<std::uint32_t> entered = marked(2), left = marked(1);
+  const RowNumbers entered = marked(2), left = marked(1);
   control_.team.for_each(blocks.count, [&](Index k) {
     for (Index i = blocks.begin(k); i < blocks.end(k); ++i) in_sum_[i] >>= 1;
   });
@@ -173,8 +173,10 @@ bool NewtonSystem::solve_gram(ConstVector grad, Vector move) {
 bool NewtonSystem::solve_again(ConstVector grad, Vector move) {
   for (Index j = 0; j < d_; ++j) move[j] = -grad[j];
   factor_.solve(move);
-  if (residual(grad, move) > 1e-6 && factor_.corrected())  // rounding: rows that left too much
+  const double left = residual(grad, move);
+  if (left > 1e-6 && factor_.corrected())  // rounding: rows that left too much
     return make_factor() && solve_again(grad, move);
+  if (left <= 1e-10) return true;
   // one step of refinement on what the scaled factor left
   factor_.solve(scratch_);
   for (Index j = 0; j < d_; ++j) move[j] += scratch_[j];
@@ -285,7 +287,7 @@ NewtonSystem::Outcome NewtonSystem::conjugate_gradients(ConstVector grad, Vector
 }
 
 /// The places in the zone of the `most` rows with the largest slope·‖x‖², in order, then the others.
-std::vector<std::uint32_t> NewtonSystem::strongest_first(Index most) {
+RowNumbers NewtonSystem::strongest_first(Index most) {
   if (squares_.empty()) {
     squares_.resize(problem_.n());
     std::visit(
@@ -294,7 +296,7 @@ std::vector<std::uint32_t> NewtonSystem::strongest_first(Index most) {
         },
         problem_.rows);
   }
-  std::vector<std::uint32_t> order(zone_.size());
+  RowNumbers order(zone_.size());
   std::iota(order.begin(), order.end(), 0u);
   const auto strength = [&](std::uint32_t k) { return weight_[k] * squares_[zone_[k]]; };
   std::nth_element(order.begin(), order.begin() + most, order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -307,8 +309,8 @@ std::vector<std::uint32_t> NewtonSystem::strongest_first(Index most) {
 /// The strongest rows (S) are inverted exactly: with D = 1 for w, and for b what the others weigh,
 /// (D + X̃_SᵀW X̃_S)⁻¹r = D⁻¹(r − X̃_Sᵀu),  (W⁻¹ + X̃_S D⁻¹X̃_Sᵀ) u = X̃_S D⁻¹r.
 bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most) {
-  const std::vector<std::uint32_t> order = strongest_first(most);
-  std::vector<std::uint32_t> rows(most);
+  const RowNumbers order = strongest_first(most);
+  RowNumbers rows(most);
   std::vector<double> inverse(most);
   double others = reg_b_;
   for (std::size_t k = static_cast<std::size_t>(most); k < order.size(); ++k) others += weight_[order[k]];

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/row_vector.hpp"
 #include "passes/passes.hpp"
 #include "problem/problem.hpp"
 #include "simd/dot.hpp"
@@ -77,7 +78,7 @@ class NewtonSystem {
   double residual(ConstVector grad, ConstVector move);
   bool solve_woodbury(ConstVector grad, Vector move);
   bool solve_wide(ConstVector slope, ConstVector grad, Vector move, double accuracy, Aim aim);
-  std::vector<std::uint32_t> strongest_first(Index most);
+  RowNumbers strongest_first(Index most);
   bool solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most);
   Outcome conjugate_gradients(ConstVector grad, Vector move, double accuracy, Index most,
                               const Precondition& precondition);
@@ -97,8 +98,8 @@ class NewtonSystem {
   const Index largest_;  // side of the largest matrix allowed
   const bool wide_;
 
-  std::vector<std::uint32_t> zone_;
-  std::vector<double> weight_;  // slopes of the zone's rows
+  RowNumbers zone_;
+  RowVector weight_;  // slopes of the zone's rows
   bool uniform_ = false;
   std::vector<double> sum_;   // Σ x̃x̃ᵀ over rows_in_sum_, or Σ slope x̃x̃ᵀ
   std::vector<char> in_sum_;  // by row

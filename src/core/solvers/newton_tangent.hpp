@@ -19,13 +19,13 @@ class NewtonTangent {
  public:
   using Sums = typename NewtonRows<Loss>::Sums;
 
-  std::vector<double> beta;
+  RowVector beta;
   Sums sums;  // over its β
 
-  /// To be called before the slopes are those of the step's end.
-  void begin(const NewtonRows<Loss>& rows) {
-    direction_.resize(rows.slope.size());
-    rows.each([&](Index i) { direction_[i] = -rows.slope[i] * rows.ray[i]; });
+  void begin(std::size_t rows) { direction_.resize(rows); }
+  /// Places [begin, end) of the rows watched; to be called before their slopes are those of the step's end.
+  void follow(const NewtonRows<Loss>& rows, Index begin, Index end) {
+    rows.focus.each(begin, end, [&](Index i) { direction_[i] = -rows.slope[i] * rows.ray[i]; });
   }
 
   /// The point at t, within its bounds; what is beyond them is in `spilled`.
@@ -48,8 +48,8 @@ class NewtonTangent {
   Index clipped() const { return static_cast<Index>(clipped_.size()); }
 
  private:
-  std::vector<double> direction_;  // of β; once the point is taken, what its bounds changed
-  std::vector<std::uint32_t> clipped_;
+  RowVector direction_;  // of β; once the point is taken, what its bounds changed
+  RowNumbers clipped_;
 };
 
 }  // namespace dualgap

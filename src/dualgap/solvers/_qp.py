@@ -41,8 +41,7 @@ def hinge_program(problem: Any, name: str) -> tuple[Program, Array]:
     """The dual program of a hinge problem with a free intercept, and its rows, dense."""
     n = problem.n_rows
     need_memory(8.0 * n * (n + problem.n_cols), f"solver={name!r} keeps all products of rows")
-    X = problem.X.toarray() if hasattr(problem.X, "toarray") else np.asarray(problem.X)
-    X = X.astype(np.float64, copy=False)
+    X = problem._dense_rows()
     end = problem.y * problem.costs()
     return Program(X @ X.T, problem.y, np.minimum(0.0, end), np.maximum(0.0, end)), X
 

@@ -29,7 +29,7 @@ from dualgap import _core
 from dualgap.errors import NotEnoughMemory, ScaleWarning
 from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
-from dualgap.solvers._finish import judge, off_the_kink
+from dualgap.solvers._finish import finish, judge
 from dualgap.solvers.dcd import SOLVER as DCD
 from dualgap.solvers.newton import SOLVER as NEWTON
 
@@ -126,7 +126,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     if answer.why:  # no room for Newton
         why += f"; dcd instead: {answer.why}"
     if _stuck(control) and answer.solver != "dcd":
-        answer = off_the_kink(problem, control, answer, max(control.tol, ENOUGH))
+        answer = finish(problem, control, answer, max(control.tol, ENOUGH))
         if _stuck(control):
             answer = _descent_instead(problem, control, answer, options)
             why += "; newton stalled: dcd from the start"

@@ -380,7 +380,7 @@ class Newton {
     step.linear = corners && exact && rows_.q == 0 && !fresh && target_ > 1e-9 && system_.precise(grad_, move_);
     short_steps_ += t < 0.5;
     ++steps_;
-    ++idle_;
+    idle_ += falls(t) ? 1 / (1 + static_cast<double>(std::min(n_, p_)) / patience) : 1.0;
     moved_ = true;
     if constexpr (Loss::smooth) {
       const double before = std::exchange(primal_, objective());
@@ -423,6 +423,10 @@ class Newton {
     return steps_ % anew != 0 || scores(w_, b_, rows_.z);  // rounding in z does not pile up
   }
 
+  /// Has a step of this length brought the inner problem nearer to its end? Where its minimum is in a corner of many
+  /// kinks and few of their rows are in the zone, steps are short and take up a row or two each: then as many as there
+  /// are rows and columns may bring no better gap before the last of them does.
+  bool falls(double t) const { return !Loss::smooth && t * decrement_ > 1e-3 * target_ * answer_size(); }
   /// What a full step has to gain, by the model it was made on.
   double decrement() const { return -0.5 * std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0); }
   /// Is the gap much more than what the last step had to gain for P? Then it is the dual point that is missing.
@@ -569,7 +573,8 @@ class Newton {
   double gap_ = infinity, last_gap_ = infinity, inner_ = infinity, ratio_ = 1, epochs_ = 0;
   double decrement_ = infinity;  // of the last step
   double gain_ = infinity;       // of the last step, relative to the primal
-  Index steps_ = 0, short_steps_ = 0, idle_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
+  double idle_ = 0;
+  Index steps_ = 0, short_steps_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
   bool opened_ = false;          // the first point is known
   bool lent_ = false;            // the system has the matrix of the level before

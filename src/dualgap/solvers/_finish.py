@@ -19,6 +19,7 @@ MOST_ROWS, MOST_ENTRIES = 20_000, 2e6  # of a problem whose active set is solved
 MOST_FREE = 1000  # rows of that set
 ROUNDS = 8  # of the active set
 REFINED = 4  # times
+ROUNDING = 4 * np.finfo(np.float64).eps  # of the terms of a score
 CLEAR = 1e-9  # of its score: a row at a bound so far beyond its kink has to leave
 
 
@@ -46,10 +47,9 @@ def finish(problem: Any, control: Any, answer: Answer, tol: float) -> Answer:
     if control.look():
         return answer
     best, gap = answer, control.certificate.relative_gap
-    solved = on_the_active_set(problem, control, answer)
-    points = [solved] if solved else []
+    points = on_the_active_set(problem, control, answer)
     if loss_named(problem.loss).targets == "sign":
-        points += [_longer(point, part) for part in LONGER for point in (*points, answer)]
+        points += [_longer(point, part) for part in LONGER for point in (*points[:1], answer)]
     for point in points:
         judge(problem, control, point)
         if control.stopped or control.certificate.relative_gap <= tol:
@@ -67,17 +67,18 @@ def _longer(answer: Answer, part: float) -> Answer:
     return replace(answer, coef=answer.coef * (1 + part), intercept=answer.intercept * (1 + part))
 
 
-def on_the_active_set(problem: Any, control: Any, answer: Answer) -> Answer | None:
+def on_the_active_set(problem: Any, control: Any, answer: Answer) -> list[Answer]:
     """β of the rows between their bounds (F) from the equations that hold there, w = v + X_Fᵀβ, v of the other rows:
 
         X_F X_Fᵀ β + b = t − X_F v,    Σβ = 0 for a free intercept, b = s² Σβ for a regularised one,
 
     refined by residuals in more digits than float64. (Newton's β follows from scores, whose rounding a large C
     multiplies.) Rows that the solution sends beyond a bound stay there, rows that want to leave theirs join, and it is
-    solved again. None: rows on their kinks are too many, or none.
+    solved again. Where a kink has a side without loss there is a second point, whose scores are so far on that side that
+    rounding w costs nothing. No point: rows on their kinks are too many, or none.
     """
     if problem.n_rows > MOST_ROWS or problem.n_rows * problem.n_cols > MOST_ENTRIES:
-        return None
+        return []
     X = problem._dense_rows().astype(np.longdouble)
     y, costs, beta = problem.y, problem.costs(), answer.dual.copy()
     w, b = answer.coef, answer.intercept
@@ -97,9 +98,22 @@ def on_the_active_set(problem: Any, control: Any, answer: Answer) -> Answer | No
             break
         beta, w, b = found
         beta, solved = np.clip(beta, low, high), free
-    if not solved.size:
-        return None
-    return replace(answer, coef=np.asarray(w, dtype=np.float64), intercept=float(b), dual=beta, judged=False)
+    if not solved.any():
+        return []
+    points = [replace(answer, coef=np.asarray(w, dtype=np.float64), intercept=float(b), dual=beta, judged=False)]
+    rows = np.flatnonzero(solved)
+    noise = ROUNDING * (np.abs(X[rows]) @ np.abs(w) + abs(b))
+    beyond = target[rows] + np.sign(beta[rows]) * np.asarray(noise, dtype=np.float64)
+    if not any(_value(problem, *map(float, row)) for row in zip(y[rows], beyond, strict=True)):
+        moved = _solved(problem, X, beta, rows, beyond)
+        if moved is not None:
+            points.append(replace(points[0], coef=np.asarray(moved[1], dtype=np.float64), intercept=float(moved[2])))
+    return points
+
+
+def _value(problem: Any, y: float, z: float) -> float:
+    value: float = _core.row_primitives(problem.loss, problem._parameter, y, 1.0, 0.0, z, 0.0)[0]
+    return value
 
 
 def _row(problem: Any, y: float, c: float, beta: float, z: float) -> tuple[float, float, float, float]:

@@ -74,8 +74,8 @@ def on_the_active_set(problem: Any, control: Any, answer: Answer) -> list[Answer
 
     refined by residuals in more digits than float64. (Newton's β follows from scores, whose rounding a large C
     multiplies.) Rows that the solution sends beyond a bound stay there, rows that want to leave theirs join, and it is
-    solved again. Where a kink has a side without loss there is a second point, whose scores are so far on that side that
-    rounding w costs nothing. No point: rows on their kinks are too many, or none.
+    solved again. Where a kink has a side without loss there is a second point, whose scores are so far on that side
+    that rounding w costs nothing. No point: rows on their kinks are too many, or none.
     """
     if problem.n_rows > MOST_ROWS or problem.n_rows * problem.n_cols > MOST_ENTRIES:
         return []

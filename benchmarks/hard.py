@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import data, objective
-from .peers import LIBLINEAR, liblinear
+from .peers import LIBLINEAR, liblinear, snapml_package
 
 SECTION = "Hard grid: certified to 1e-6, and where the peers are after ten times our time"
 QUICK = ("heart", "german.numer", "svmguide1", "cpusmall")
@@ -161,7 +161,7 @@ def iterative(loss: str, p: float, C: float, cols: int) -> dict[str, Any]:
 
 
 def _snapml(loss: str, **words: Any) -> Any:
-    import snapml
+    snapml = snapml_package()
 
     return (
         snapml.LogisticRegression(dual=True, **words)

@@ -6,8 +6,10 @@ its rows converted to its own format before the clock starts.
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import importlib.util
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -74,9 +76,11 @@ def _liblinear_rows(X: Any, y: np.ndarray) -> Any:
 
 def prepare(X: Any, y: np.ndarray) -> None:
     """What forks of this process should find done: the libraries imported, the rows in LIBLINEAR's format."""
-    for package in ("sklearn.linear_model", "sklearn.svm", "snapml", "rehline"):
+    for package in ("sklearn.linear_model", "sklearn.svm", "rehline"):
         if importlib.util.find_spec(package.partition(".")[0]):
             importlib.import_module(package)
+    if importlib.util.find_spec("snapml"):
+        snapml_package()
     if importlib.util.find_spec("liblinear"):
         _liblinear_rows(X, y)
 
@@ -109,8 +113,18 @@ def sklearn_logistic(solver: str, X: Any, y: np.ndarray, loss: str, C: float, to
     return _timed(LogisticRegression(solver=solver, C=C, tol=tol, fit_intercept=False, max_iter=5000), X, y)
 
 
+def snapml_package() -> Any:
+    """Importing it makes the process take numbers next to zero for zero, and LIBLINEAR's logistic dual then ends in NaN
+    at a large C: glibc puts the default back."""
+    import snapml
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).fesetenv(ctypes.c_void_p(-1))
+    return snapml
+
+
 def snapml(threads: int, X: Any, y: np.ndarray, loss: str, C: float, tol: float) -> Any:
-    import snapml as s
+    s = snapml_package()
 
     common = {"regularizer": 1 / C, "tol": tol, "n_jobs": threads, "max_iter": 5000, "fit_intercept": False}
     if loss == "logistic":

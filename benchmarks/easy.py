@@ -51,7 +51,7 @@ def cell(name: str, X: Any, y: Any, loss: str, C: float) -> dict[str, Any]:
     mine = enter(auto, 60.0)
     leader, rival = math.inf, 3 * mine
     for runner in own:
-        rival = min(rival, NEAR * enter(runner, rival))
+        rival = min(rival, NEAR * enter(runner, rival + FIRST))
     for runner in PEERS:
         leader = min(leader, enter(runner, min(FAR * mine, NEAR * leader + FIRST)))
     order = [r for r in settings if r.kind == "ours" or seconds[r] <= NEAR * leader + FIRST]

@@ -18,7 +18,18 @@ from typing import Any
 from . import pages, report
 
 OUT = Path("bench-out")
-SECTIONS = ("race", "easy", "hard", "unscaled", "threads", "algorithms_descent", "algorithms_newton", "kernel", "files")
+SECTIONS = (
+    "race",
+    "easy",
+    "hard",
+    "stalls",
+    "unscaled",
+    "threads",
+    "algorithms_descent",
+    "algorithms_newton",
+    "kernel",
+    "files",
+)
 
 
 def modules(names: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The benchmarks' own arithmetic and stages, on tables that take no time."""
 
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,8 @@ import reference
 from reference import Case
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from benchmarks import contest, data, hard, objective, race, report
-from benchmarks.peers import PEERS, dualgap
+from benchmarks import contest, data, easy, hard, objective, race, report, stalls
+from benchmarks.peers import PEERS, SVM, Contestant, dualgap
 
 
 @pytest.mark.parametrize("loss", reference.LOSSES)
@@ -68,3 +69,33 @@ def test_generated_sets_stand_in(monkeypatch):
     X, y = data.load("reuters")
     assert X.shape == (7770, 8315) and set(y) == {-1.0, 1.0}
     data.load.cache_clear(), data._real.cache_clear()
+
+
+def test_work_in_a_child_is_answered_fails_or_is_stopped():
+    assert contest.in_child(lambda: {"answer": 42}, 60.0) == {"answer": 42}
+    assert contest.in_child(lambda: 1 // 0, 60.0) is None
+    assert contest.in_child(lambda: time.sleep(60), 0.05) is None
+
+
+def test_a_cell_of_the_easy_grid(small, monkeypatch):
+    crawls = Contestant("crawls", lambda *_: time.sleep(60), (1.0,), SVM, "sklearn")
+    lies = Contestant("lies", lambda X, *_: (0.0, np.zeros(X.shape[1])), (1.0, 0.1), SVM, "sklearn")
+    monkeypatch.setattr(easy, "PEERS", (lies, crawls))
+    row = easy.cell("small", *small, "hinge", 1.0)
+    assert row["× best peer"] == easy.FAR and "none in 30" in row["best peer"]  # neither arrived: the bound counts
+    monkeypatch.setattr(easy, "PEERS", (lies, PEERS[0], crawls))
+    row = easy.cell("small", *small, "hinge", 1.0)
+    assert row["best peer"] == "LIBLINEAR dual" and row["× best peer"] == row["its seconds"] / row["dualgap"]
+    assert "slower in" in easy.summary([row])[0]
+
+
+def test_awkward_tables_say_how_they_ended():
+    for seed in range(6):
+        _, X, y, loss, C, _ = stalls.table(seed)
+        assert X.shape[0] == len(y) and loss in stalls.LOSSES and 1 <= C <= 1e12
+    rows = [
+        {"loss": "hinge", "status": "optimal", "seconds": 1.0, "seed": 3},
+        {"loss": "pinball", "status": "stalled", "seconds": 2.0, "seed": 4},
+    ]
+    assert "hinge 1 of 1, " in stalls.summary(rows)[0]
+    assert "pinball 0 of 1; the others say stalled" in stalls.summary(rows)[0]

@@ -106,7 +106,7 @@ def hard(result: Result) -> str:
                 "certified to 1e-6": sum(r["certified"] for r in mine),
                 "most steps": max((r["steps"] for r in mine if "newton" in r["solver"]), default=0),
                 "most passes": max((r["passes"] for r in mine if "newton" in r["solver"]), default=0),
-                "most time, in passes": max(map(in_passes, mine)),
+                "most time, in the judge's passes": max(map(in_passes, mine)),
                 "slowest, s": max(r["seconds"] for r in mine),
                 "cells peers can do": len(told),
                 "… best peer > 1e-3 off": sum(d > 1e-3 for d in told),

@@ -115,7 +115,7 @@ def sklearn_logistic(solver: str, X: Any, y: np.ndarray, loss: str, C: float, to
 
 def snapml_package() -> Any:
     """Importing it makes the process take numbers next to zero for zero, and LIBLINEAR's logistic dual then ends in NaN
-    at a large C: glibc puts the default back."""
+    at a large C: glibc puts the default back. (Its own fits take as long either way.)"""
     import snapml
 
     if sys.platform == "linux":

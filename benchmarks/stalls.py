@@ -1,13 +1,17 @@
 """Losses with kinks at any cost: random tables of every awkward kind, C from 1 to 1e12. What floating point can still
-prove is certified to 1e-6; where it cannot, the fit must say so."""
+prove is certified to 1e-6, which the benchmark's own arithmetic confirms in long double; where it cannot, the fit must
+say so."""
 
 from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from . import objective
 
 SECTION = "Kinked losses on awkward tables, C from 1 to 1e12, to a gap of 1e-6"
 KINDS = ("plain", "offset", "scales", "cauchy", "twice", "collinear")
@@ -36,11 +40,11 @@ def table(seed: int) -> tuple[str, np.ndarray, np.ndarray, str, float, str]:
     return kind, X, y, loss, 10 ** rng.uniform(0, 12), str(rng.choice(("none", "regularized", "free")))
 
 
-def run(full: bool) -> list[dict[str, Any]]:
+def run(full: bool, seeds: Iterable[int] | None = None) -> list[dict[str, Any]]:
     import dualgap as dg
 
     rows = []
-    for seed in range(1000 if full else 300):
+    for seed in range(1000 if full else 300) if seeds is None else seeds:
         kind, X, y, loss, C, intercept = table(seed)
         words = {"epsilon": 0.1} if loss == "epsilon_insensitive" else {}
         start = time.perf_counter()
@@ -48,9 +52,15 @@ def run(full: bool) -> list[dict[str, Any]]:
             warnings.simplefilter("ignore")  # of wild scales
             result = dg.solve(dg.Problem(X, y, loss, C, intercept=intercept, **words), tol=1e-6, max_time=60)
         seconds = time.perf_counter() - start
+        how = {"intercept": intercept, "p": {"epsilon_insensitive": 0.1, "pinball": 0.5}.get(loss, 0.0)}
+        wide = [a.astype(np.longdouble) for a in (X, y, result.coef, result.dual)]
+        P = objective.primal(*wide[:2], loss, C, wide[2], result.intercept, **how)
+        D = objective.dual(*wide[:2], loss, C, wide[3], **how)
         what = {"seed": seed, "kind": kind, "rows": len(y), "columns": X.shape[1], "loss": loss, "C": C}
-        gap = result.certificate.relative_gap
-        rows.append({**what, "intercept": intercept, "status": str(result.status), "gap": gap, "seconds": seconds})
+        allowed = 1.1e-6 * max(abs(P), abs(D)) + result.certificate.rounding
+        confirmed = bool(allowed >= P - D)
+        said = {"status": str(result.status), "gap": result.certificate.relative_gap, "confirmed": confirmed}
+        rows.append({**what, "intercept": intercept, **said, "seconds": seconds})
     return rows
 
 
@@ -60,8 +70,9 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
         mine = [r for r in rows if r["loss"] == loss]
         parts.append(f"{loss} {sum(r['status'] == 'optimal' for r in mine)} of {len(mine)}")
     others = {r["status"] for r in rows} - {"optimal"}
+    wrong = sum(r["status"] == "optimal" and not r["confirmed"] for r in rows)
     slow = max(rows, key=lambda r: r["seconds"])
     return [
-        f"certified to 1e-6: {', '.join(parts)}; the others say {' or '.join(sorted(others)) or 'nothing'}; longest "
-        f"{slow['seconds']:.1f} s (seed {slow['seed']})"
+        f"certified to 1e-6: {', '.join(parts)}, {wrong} of them wrongly; the others say "
+        f"{' or '.join(sorted(others)) or 'nothing'}; longest {slow['seconds']:.1f} s (seed {slow['seed']})"
     ]

@@ -41,5 +41,15 @@ def test_a_plot_has_a_line_for_each_solver_that_ran(result):
     np.testing.assert_allclose(gaps[-1], result.certificate.relative_gap, rtol=1e-6)
 
 
+def test_a_trace_says_which_solver_ran_when_and_why():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 40)) * np.geomspace(1e-2, 1e2, 40)
+    y = np.where(X @ rng.standard_normal(40) > rng.standard_normal(300), 1.0, -1.0)
+    for solver, parts in (("dcd", ["dcd to epoch"]), ("auto", ["to epoch", "newton to epoch"])):
+        result = dg.solve(dg.Problem(X, y, C=100.0), solver, tol=1e-4, max_iter=500, trace=True)
+        assert all(part in repr(result.trace) for part in parts) and repr(result.trace).endswith(result.why or ")")
+        assert result.why == result.trace.why and bool(result.why) == (solver == "auto")
+
+
 def test_a_status_is_a_word():
     assert dg.Status("stalled") is dg.Status.stalled and f"{dg.Status.max_time}" == "max_time"

@@ -1,11 +1,14 @@
 """Where floating point is short: fits that came to rest before their end, and reach it now."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
 import dualgap as dg
 import reference
+from dualgap.solvers import _finish
 
 
 def proven(X, y, loss, C, intercept, result, **parameters):
@@ -66,3 +69,24 @@ def test_a_few_rows_are_a_billion_times_as_long(loss, C):
     result = dg.solve(dg.Problem(X, y, loss, C, intercept="free", **reference.LOSSES[loss]), "newton", tol=1e-6)
     assert result.status == "optimal"
     assert proven(X, y, loss, C, "free", result) <= 1.01e-6
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_finish_that_fails_takes_nothing_away(stops, monkeypatch):
+    rng = np.random.default_rng(23)  # more columns than rows fit quantiles exactly: rounding w is what is left
+    X = rng.standard_normal((33, 200)) * 10 ** rng.uniform(-5, 5, 200)
+    problem = dg.Problem(X, rng.standard_normal(33), "pinball", 1e4)
+    monkeypatch.setattr(_finish, "on_the_active_set", lambda *_: [])
+    before = dg.solve(problem, "newton", tol=1e-9)
+    assert before.status == "stalled"
+    gaps = []
+
+    def worse(*arguments):
+        gaps.append(0.0)  # from here on the callback wants no more
+        return [replace(arguments[2], coef=np.zeros(200), judged=False)] * 2
+
+    monkeypatch.setattr(_finish, "on_the_active_set", worse)
+    after = dg.solve(problem, "newton", tol=1e-9, callback=lambda _: stops and bool(gaps))
+    assert gaps and after.status == ("interrupted" if stops else "stalled")
+    assert after.certificate.relative_gap == before.certificate.relative_gap
+    np.testing.assert_array_equal(after.coef, before.coef)

@@ -92,7 +92,8 @@ class Trace:
 
     columns = ("epoch", "seconds", "primal", "dual", "gap", "active", "solver")
 
-    def __init__(self, rows: list[Any]) -> None:
+    def __init__(self, rows: list[Any], why: str = "") -> None:
+        self.why = why  # just these solvers ran
         for name in self.columns:
             setattr(self, name, np.array([getattr(row, name) for row in rows]))
 
@@ -142,7 +143,10 @@ class Trace:
     def __repr__(self) -> str:
         if not len(self):
             return "Trace(empty)"
-        return f"Trace({len(self)} rows, {self.epoch[-1]:.3g} epochs, {self.seconds[-1]:.3g} s, gap {self.gap[-1]:.3g})"
+        ends = np.flatnonzero(np.append(self.solver[1:] != self.solver[:-1], True))
+        when = [f"{self.solver[k]} to epoch {self.epoch[k]:.3g} ({self.seconds[k]:.3g} s)" for k in ends]
+        about = f"Trace({len(self)} rows: {', '.join(when)}; gap {self.gap[-1]:.3g})"
+        return f"{about}\n{self.why}" if self.why else about
 
 
 @dataclass

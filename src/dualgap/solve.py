@@ -125,7 +125,7 @@ def solve(
         n_iter=answer.n_iter,
         epochs=answer.epochs,
         seconds=control.seconds,
-        trace=Trace(control.trace) if trace else None,
+        trace=Trace(control.trace, answer.why) if trace else None,
         tol=tol,
         why=answer.why,
         threshold=answer.threshold,

@@ -23,11 +23,12 @@ constexpr bool is_sparse = false;
 template <class Values>
 constexpr bool is_sparse<CsrRows<Values>> = true;
 
-/// Blocks of about 65,536 entries; of long rows of 512 rows, while those are no more than four million entries.
+/// Blocks of about 65,536 entries. Of long rows up to 512, so that what is done with a block's rows then has enough of
+/// them for wide instructions, but of no more than four million entries or a sixteenth of the list: threads want some.
 template <class Rows>
 Blocks even_blocks(const Rows& rows, Index count) {
   const auto rows_with = [&](Index entries) { return entries * rows.rows() / std::max<Index>(rows.entries(), 1); };
-  return Blocks(count, std::max({Index{64}, rows_with(65536), std::min<Index>(512, rows_with(1 << 22))}));
+  return Blocks(count, std::max({Index{64}, rows_with(65536), std::min({Index{512}, rows_with(1 << 22), count / 16})}));
 }
 
 /// Blocks of a list for sums of vectors over the columns.
@@ -300,6 +301,17 @@ bool Passes::scores(RowList list, ConstVector w, double b, Vector z, const Then&
             z[i] = rows.dot(list[i], w.data()) + b;
           }
           if (then) then(k, blocks.begin(k), blocks.end(k));
+        });
+      },
+      rows_);
+}
+
+bool Passes::squares(Vector out) {
+  return std::visit(
+      [&](const auto& rows) {
+        const Blocks blocks = even_blocks(rows, rows.rows());
+        return team_.try_each(blocks.count, [&](Index k) {
+          for (Index i = blocks.begin(k); i < blocks.end(k); ++i) out[i] = squared_norm(rows, i);
         });
       },
       rows_);

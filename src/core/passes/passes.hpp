@@ -37,6 +37,8 @@ class Passes {
   bool scores(RowList list, ConstVector w, double b, Vector z, const Then& then = {});
   /// The blocks of `scores` over so many rows.
   Blocks score_blocks(Index count) const;
+  /// ‖x‖² of every row
+  bool squares(Vector out);
   /// v = Xᵀβ over all rows, or over a list of them (β is still indexed by row); rows with β = 0 cost nothing
   bool combination(ConstVector beta, Vector v);
   bool combination(RowList list, ConstVector beta, Vector v);

@@ -21,7 +21,7 @@
 // start where nothing is known. From a given w it takes rough steps, near the end exact ones for their tangent.
 //
 // Cost of a step: the scores of the watched rows along the ray, one pass over the rows whose β changed (with corners:
-// that crossed one), the rows that entered or left the zone for the matrix, and its Cholesky. Memory: 80 bytes a row
+// that crossed one), the rows that entered or left the zone for the matrix, and its Cholesky. Memory: 88 bytes a row
 // and a little over two d × d matrices, d ≤ p + 1; where columns are too many, two over at most 3,000 rows instead.
 #include "solvers/newton.hpp"
 
@@ -84,7 +84,7 @@ class Newton {
       best_beta_ = rows_.center;
     }
     if (!Loss::smooth || (corners && system_.wide() && answer.w.empty()))
-      rows_.q = options_.q > 0 ? options_.q : rows_.first_q();
+      rows_.q = options_.q > 0 ? options_.q : rows_.first_q(passes_, epochs_);
     open();
   }
 
@@ -316,7 +316,7 @@ class Newton {
     const double goal = std::max(std::min(gap_, 1.0), control_.tol);
     const bool solved = level(1e-3 * std::sqrt(goal)) && inner_gap() < options_.inner * goal * answer_size();
     if (idle_ > patience) {  // no progress: back to the best point with a wider smoothing
-      renew(100 * rows_.q);
+      renew(rows_.measure(passes_, epochs_) ? rows_.first_q(passes_, epochs_) : 100 * rows_.q);
       return true;
     }
     if (!solved) return false;
@@ -341,7 +341,8 @@ class Newton {
     const bool strained = system_.strained() && dual_lags() && (best_dual_ > 0 || strains_ > few_strains);
     const bool stiff = short_steps_ >= many_short && !system_.wide() && !sampling_ && !polish_;
     if (!corners || (idle_ <= stuck && !strained && !stiff) || renewed_ > 0) return false;
-    renew(0.04 * rows_.first_q());  // the point is known well by now: a wide smoothing would lead away from it
+    rows_.measure(passes_, epochs_);
+    renew(0.04 * rows_.first_q(passes_, epochs_));  // the point is known well: a wide smoothing would lead away from it
     return true;
   }
 
@@ -349,9 +350,11 @@ class Newton {
   void renew(double q) {
     ++renewed_;
     idle_ = 0;
-    copy(control_.team, best_beta_, rows_.center);
-    if (best_dual_ < 0) zeros(control_.team, rows_.center, n_);
-    rows_.q = rows_.measure() ? rows_.first_q() : q;
+    if (best_dual_ < 0)
+      zeros(control_.team, rows_.center, n_);
+    else
+      copy(control_.team, best_beta_, rows_.center);
+    rows_.q = q;
     moved_ = false;
   }
 
@@ -380,7 +383,7 @@ class Newton {
     step.linear = corners && exact && rows_.q == 0 && !fresh && target_ > 1e-9 && system_.precise(grad_, move_);
     short_steps_ += t < 0.5;
     ++steps_;
-    idle_ += falls(t) ? 1 / (1 + static_cast<double>(std::min(n_, p_)) / patience) : 1.0;
+    idle_ += falls(t) ? 1 / (1 + static_cast<double>(std::min({n_, p_, most_kinks})) / patience) : 1.0;
     moved_ = true;
     if constexpr (Loss::smooth) {
       const double before = std::exchange(primal_, objective());
@@ -425,8 +428,10 @@ class Newton {
 
   /// Has a step of this length brought the inner problem nearer to its end? Where its minimum is in a corner of many
   /// kinks and few of their rows are in the zone, steps are short and take up a row or two each: then as many as there
-  /// are rows and columns may bring no better gap before the last of them does.
-  bool falls(double t) const { return !Loss::smooth && t * decrement_ > 1e-3 * target_ * answer_size(); }
+  /// are rows or columns may bring no better gap before the last of them does.
+  bool falls(double t) const {
+    return !Loss::smooth && !sampling_ && t * decrement_ > 1e-3 * std::max(target_, 1e-10) * answer_size();
+  }
   /// What a full step has to gain, by the model it was made on.
   double decrement() const { return -0.5 * std::inner_product(grad_.begin(), grad_.end(), move_.begin(), 0.0); }
   /// Is the gap much more than what the last step had to gain for P? Then it is the dual point that is missing.
@@ -549,6 +554,7 @@ class Newton {
   static constexpr Index many_surprises = 20;  // by then it is rounding
   static constexpr double many_duals = 10;     // P so many times a dual point is far above the answer
   static constexpr Index patience = 40;        // steps without progress (keep_best, outer_step) before a change
+  static constexpr Index most_kinks = 400;     // that such steps may take up beyond that
   static constexpr double long_step = 0.8;     // without corners: a tangent of less leaves too much of the gradient
 
   const Problem& problem_;

@@ -11,6 +11,7 @@
 #include "base/pick.hpp"
 #include "base/row_vector.hpp"
 #include "base/team.hpp"
+#include "passes/passes.hpp"
 #include "problem/problem.hpp"
 #include "simd/table.hpp"
 #include "solvers/newton_focus.hpp"
@@ -52,32 +53,21 @@ class NewtonRows {
   Interval box(Index i) const { return loss_.box(problem_.y[i], problem_.cost(i)); }
   double dual(Index i, double value) const { return loss_.dual(problem_.y[i], problem_.cost(i), value); }
 
-  /// f(i) for the rows watched, by all threads.
-  template <class F>
-  void each(F f) const {
-    team_.for_each(focus.blocks().count, [&](Index k) { focus.each(k, f); });
-  }
-
   /// The smoothing of a row: q, for long rows as many times more as they are longer than most.
   double smoothing(Index i) const { return stretch_.empty() ? q : q * stretch_[i]; }
 
-  /// Looks for such rows: their scores have fewer digits, and so has β = center + (score's distance)/q. True the first
-  /// time it finds some.
-  bool measure() {
+  /// Looks for such rows, once: their scores have fewer digits, and so has β = center + (score's distance)/q. True: it
+  /// found some now.
+  bool measure(Passes& passes, double& epochs) {
     if (std::exchange(measured_, true)) return false;
     RowVector squares(static_cast<std::size_t>(n_));
-    const Blocks blocks(n_, 4096);
-    std::visit(
-        [&](const auto& rows) {
-          team_.for_each(blocks.count, [&](Index k) {
-            for (Index i = blocks.begin(k); i < blocks.end(k); ++i) squares[i] = squared_norm(rows, i);
-          });
-        },
-        problem_.rows);
+    if (!passes.squares(squares)) return false;
+    epochs += 1;
     const double most = many_times * median(squares);
     if (!(most > 0) || !(std::ranges::max(squares) > most)) return false;
     for (double& square : squares) square = std::max(1.0, square / most);
     stretch_ = std::move(squares);
+    longest_ = most;
     return true;
   }
 
@@ -120,19 +110,17 @@ class NewtonRows {
 
   /// The smoothing to begin with: no less than the mean ‖x‖², which keeps a huge C from starting on a kink. Where some
   /// of a few rows are long, all are measured.
-  double first_q() {
+  double first_q(Passes& passes, double& epochs) {
     RowVector squares;
     std::visit(
         [&](const auto& rows) {
           for (Index i = 0; i < n_; i += std::max<Index>(1, n_ / 2000)) squares.push_back(squared_norm(rows, i));
         },
         problem_.rows);
-    const double most = many_times * median(squares);
-    if (most > 0 && std::ranges::max(squares) > most) measure();
-    if (!stretch_.empty())
-      for (double& square : squares) square = std::min(square, most);
-    const double mean = std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(squares.size());
-    return std::max({width_of_targets(), mean, 1e-300});
+    if (std::ranges::max(squares) > many_times * median(squares)) measure(passes, epochs);
+    double sum = 0;
+    for (const double square : squares) sum += std::min(square, longest_);
+    return std::max({width_of_targets(), sum / static_cast<double>(squares.size()), 1e-300});
   }
 
   /// β, slope and the sums at z + t·ray.
@@ -227,7 +215,7 @@ class NewtonRows {
 
  private:
   static constexpr Index batch = 256;
-  static constexpr double many_times = 100;  // the median ‖x‖²: rows beyond it are long
+  static constexpr double many_times = 1e8;  // the median ‖x‖²: rows beyond it are long
   static double median(RowVector values) {
     const auto middle = values.begin() + std::ssize(values) / 2;
     std::nth_element(values.begin(), middle, values.end());
@@ -310,7 +298,8 @@ class NewtonRows {
   const Loss& loss_;
   Team& team_;
   const Index n_;
-  RowVector stretch_;  // of long rows, one of the others; empty: there are none
+  RowVector stretch_;          // of long rows, one of the others; empty: there are none
+  double longest_ = infinity;  // ‖x‖² that is not long
   bool measured_ = false;
 };
 

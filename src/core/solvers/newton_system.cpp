@@ -288,14 +288,6 @@ NewtonSystem::Outcome NewtonSystem::conjugate_gradients(ConstVector grad, Vector
 
 /// The places in the zone of the `most` rows with the largest slope·‖x‖², in order, then the others.
 RowNumbers NewtonSystem::strongest_first(Index most) {
-  if (squares_.empty()) {
-    squares_.resize(problem_.n());
-    std::visit(
-        [&](const auto& rows) {
-          for (Index i = 0; i < problem_.n(); ++i) squares_[i] = squared_norm(rows, i);
-        },
-        problem_.rows);
-  }
   RowNumbers order(zone_.size());
   std::iota(order.begin(), order.end(), 0u);
   const auto strength = [&](std::uint32_t k) { return weight_[k] * squares_[zone_[k]]; };
@@ -309,6 +301,10 @@ RowNumbers NewtonSystem::strongest_first(Index most) {
 /// The strongest rows (S) are inverted exactly: with D = 1 for w, and for b what the others weigh,
 /// (D + X̃_SᵀW X̃_S)⁻¹r = D⁻¹(r − X̃_Sᵀu),  (W⁻¹ + X̃_S D⁻¹X̃_Sᵀ) u = X̃_S D⁻¹r.
 bool NewtonSystem::solve_by_strongest(ConstVector grad, Vector move, double accuracy, Index most) {
+  if (squares_.empty()) {
+    squares_.resize(problem_.n());
+    if (!passes_.squares(squares_)) return false;
+  }
   const RowNumbers order = strongest_first(most);
   RowNumbers rows(most);
   std::vector<double> inverse(most);

@@ -3,13 +3,13 @@ solve on the active set and a step off the kinks that hide the gap."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dualgap import _core
+from dualgap.blas import one_blas_thread
 from dualgap.data import Array
 from dualgap.registry import loss_named
 from dualgap.solvers import Answer
@@ -46,18 +46,20 @@ def finish(problem: Any, control: Any, answer: Answer, tol: float) -> Answer:
     control.reopen()
     if control.look():
         return answer
-    best, gap = answer, control.certificate.relative_gap
     points = on_the_active_set(problem, control, answer)
     if loss_named(problem.loss).targets == "sign":
         points += [_longer(point, part) for part in LONGER for point in (*points[:1], answer)]
-    for point in points:
-        judge(problem, control, point)
-        if control.stopped or control.certificate.relative_gap <= tol:
-            return point
+    best = last = answer
+    gap = control.certificate.relative_gap
+    for last in points:
+        judge(problem, control, last)
         if control.certificate.relative_gap < gap:
-            best, gap = point, control.certificate.relative_gap
-    judge(problem, control, best)
-    control.stop("stalled")
+            best, gap = last, control.certificate.relative_gap
+        if control.stopped or gap <= tol:
+            break
+    if last is not best:
+        judge(problem, control, best)
+    control.stop("stalled")  # unless it has been stopped for something else
     return best
 
 
@@ -72,43 +74,47 @@ def on_the_active_set(problem: Any, control: Any, answer: Answer) -> list[Answer
 
         X_F X_Fᵀ β + b = t − X_F v,    Σβ = 0 for a free intercept, b = s² Σβ for a regularised one,
 
-    refined by residuals in more digits than float64. (Newton's β follows from scores, whose rounding a large C
-    multiplies.) Rows that the solution sends beyond a bound stay there, rows that want to leave theirs join, and it is
-    solved again. Where a kink has a side without loss there is a second point, whose scores are so far on that side
-    that rounding w costs nothing. No point: rows on their kinks are too many, or none.
+    refined by residuals in long double, which has more digits on most machines. (Newton's β follows from scores, whose
+    rounding a large C multiplies.) Rows that the solution sends beyond a bound stay there, rows that want to leave
+    theirs join, and it is solved again. Where a kink has a side without loss there is a second point, whose scores are
+    so far on that side that rounding w costs nothing. No point: rows on their kinks are too many, or none.
     """
     if problem.n_rows > MOST_ROWS or problem.n_rows * problem.n_cols > MOST_ENTRIES:
         return []
     X = problem._dense_rows().astype(np.longdouble)
+    movable = X.any(axis=1) | (problem.intercept != "none")
     y, costs, beta = problem.y, problem.costs(), answer.dual.copy()
     w, b = answer.coef, answer.intercept
-    solved = np.zeros(0, dtype=bool)  # the rows solved for last
-    for _ in range(ROUNDS):
-        z = np.asarray(X @ w + b, dtype=np.float64)
-        low, high, target, slack = np.transpose(
-            [_row(problem, *map(float, row)) for row in zip(y, costs, beta, z, strict=True)]
-        )
-        at_rest = (beta <= low) | (beta >= high) | (beta == 0)
-        free = ~at_rest | (slack < -CLEAR * (1 + np.abs(z)))
-        rows = np.flatnonzero(free)
-        if not 0 < rows.size <= min(MOST_FREE, X.shape[1] + 1) or np.array_equal(free, solved) or control.look():
-            break
-        found = _solved(problem, X, beta, rows, target[rows])
-        if found is None:
-            break
-        beta, w, b = found
-        beta, solved = np.clip(beta, low, high), free
-    if not solved.any():
-        return []
-    points = [replace(answer, coef=np.asarray(w, dtype=np.float64), intercept=float(b), dual=beta, judged=False)]
-    rows = np.flatnonzero(solved)
-    noise = ROUNDING * (np.abs(X[rows]) @ np.abs(w) + abs(b))
-    beyond = target[rows] + np.sign(beta[rows]) * np.asarray(noise, dtype=np.float64)
-    if not any(_value(problem, *map(float, row)) for row in zip(y[rows], beyond, strict=True)):
-        moved = _solved(problem, X, beta, rows, beyond)
-        if moved is not None:
-            points.append(replace(points[0], coef=np.asarray(moved[1], dtype=np.float64), intercept=float(moved[2])))
-    return points
+    rows, kinks = np.zeros(0, dtype=np.intp), np.zeros(0)  # of F, solved for
+    with one_blas_thread(), np.errstate(all="ignore"):  # what is not finite is no answer, and seen to be none
+        for _ in range(ROUNDS):
+            z = np.asarray(X @ w + b, dtype=np.float64)
+            low, high, target, slack = np.transpose(
+                [_row(problem, *map(float, row)) for row in zip(y, costs, beta, z, strict=True)]
+            )
+            at_rest = (beta <= low) | (beta >= high) | (beta == 0)
+            free = np.flatnonzero(movable & (~at_rest | (slack < -CLEAR * (1 + np.abs(z)))))
+            if not 0 < free.size <= min(MOST_FREE, X.shape[1] + 1):
+                break
+            if np.array_equal(free, rows) and np.array_equal(target[free], kinks):
+                break
+            found = _solved(problem, control, X, beta, free, target[free])
+            if found is None:
+                break
+            rows, kinks = free, target[free]
+            beta, w, b = np.clip(found[0], low, high), found[1], found[2]
+        if not rows.size or control.stopped:
+            return []
+        points = [replace(answer, coef=np.asarray(w, dtype=np.float64), intercept=float(b), dual=beta, judged=False)]
+        noise = ROUNDING * (np.abs(X[rows]) @ np.abs(w) + abs(b))
+        beyond = kinks + np.sign(beta[rows]) * np.asarray(noise, dtype=np.float64)
+        if not any(_value(problem, *map(float, row)) for row in zip(y[rows], beyond, strict=True)):
+            moved = _solved(problem, control, X, beta, rows, beyond)
+            if moved is not None:
+                points.append(
+                    replace(points[0], coef=np.asarray(moved[1], dtype=np.float64), intercept=float(moved[2]))
+                )
+    return points if all(np.isfinite(point.coef).all() for point in points) else []
 
 
 def _value(problem: Any, y: float, z: float) -> float:
@@ -121,38 +127,38 @@ def _row(problem: Any, y: float, c: float, beta: float, z: float) -> tuple[float
     _, dual, low, high, end, _, slack = _core.row_primitives(problem.loss, problem._parameter, y, c, beta, z, 0.0)
     if beta == 0 and end != 0:  # where it wants to go: the conjugate of a kinked loss is linear on either side of 0
         beta, dual = end, _core.row_primitives(problem.loss, problem._parameter, y, c, end, z, 0.0)[1]
-    return low, high, dual / beta if beta else y, slack
+    target = dual / beta if beta else y
+    if target != y:  # an end of the tube, whose rows are on this side of 0
+        low, high = (0.0, high) if beta > 0 else (low, 0.0)
+    return low, high, target, slack
 
 
-def _solved(problem: Any, X: Any, beta: Array, rows: Any, target: Array) -> Any:
-    """(β, w, b) with the scores of these rows at their targets; None where the equations have no single answer."""
-    from scipy import linalg  # seldom needed, and long to import
+def _solved(problem: Any, control: Any, X: Any, beta: Array, rows: Any, target: Array) -> Any:
+    """(β, w, b) with the scores of these rows at their targets; None where the equations have no single answer, or time
+    is up."""
+    from scipy.linalg import blas, lapack  # seldom needed, and long to import
 
     others = beta.copy()
     others[rows] = 0.0
-    v, part, k = X.T @ others, X[rows], rows.size
-    free, scale2 = problem.intercept == "free", problem.intercept_scaling**2 * (problem.intercept == "regularized")
-    matrix = np.zeros((k + free, k + free))
-    matrix[:k, :k] = np.asarray(part, dtype=np.float64) @ np.asarray(part, dtype=np.float64).T + scale2
-    if free:
+    v, part, k, border = X.T @ others, X[rows], rows.size, problem.intercept != "none"
+    corner = 0.0 if problem.intercept == "free" else -1 / np.float64(problem.intercept_scaling) ** 2
+    matrix = np.zeros((k + border, k + border))
+    upper = blas.dsyrk(1.0, np.asarray(part, dtype=np.float64))
+    matrix[:k, :k] = upper + np.triu(upper, 1).T
+    if border:
         matrix[k, :k] = matrix[:k, k] = 1.0
-    size = np.sqrt(np.maximum(np.abs(np.diag(matrix)), np.abs(matrix).max(axis=0)))
-    x = np.zeros(k + free, dtype=np.longdouble)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", linalg.LinAlgWarning)
-        try:
-            factor = linalg.lu_factor(matrix / np.outer(size, size))
-        except (linalg.LinAlgError, linalg.LinAlgWarning, ValueError):
-            return None
+        matrix[k, k] = corner
+    size = np.sqrt(np.abs(matrix).max(axis=0))
+    factor, pivots, failed = lapack.dgetrf(matrix / np.outer(size, size))
+    x = np.zeros(k + border, dtype=np.longdouble)
     for _ in range(REFINED):
-        total = x[:k].sum() + others.sum()
-        b = x[k] if free else scale2 * total
-        left = target - part @ (v + part.T @ x[:k]) - b
-        if free:
-            left = np.append(left, -total)
-        x = x + linalg.lu_solve(factor, np.asarray(left, dtype=np.float64) / size) / size
-        if not np.isfinite(x).all():
+        if failed or not np.isfinite(x).all() or control.look():
             return None
+        b = x[k] if border else 0.0
+        left = target - part @ (v + part.T @ x[:k]) - b
+        if border:
+            left = np.append(left, -(x[:k].sum() + others.sum()) - corner * b)
+        x = x + lapack.dgetrs(factor, pivots, np.asarray(left, dtype=np.float64) / size)[0] / size
     full = others.copy()
     full[rows] = x[:k]
-    return full, v + part.T @ x[:k], x[k] if free else scale2 * (x[:k].sum() + others.sum())
+    return full, v + part.T @ x[:k], x[k] if border else 0.0

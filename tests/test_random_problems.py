@@ -124,14 +124,29 @@ def test_a_hard_margin_is_proven(C, solver):
 
 @pytest.mark.parametrize(("C", "known"), [(1e6, True), (1e10, False), (1e12, False), (1e16, False)])
 def test_no_optimum_is_claimed_where_rounding_hides_the_gap(C, known):
-    """Here nothing helps: rows are on both edges of the tube. Nor has a kernel a w that could be longer."""
-    tube = dg.Problem(*few(1), "epsilon_insensitive", C=C, intercept="free", epsilon=0.1)
+    """Here nothing helps: a quantile costs on both sides of its kink. Nor has a kernel a w that could be longer."""
+    quantile = dg.Problem(*few(1), "pinball", C=C, intercept="free", quantile=0.3)
     kernel = dg.Problem(*few(1), C=C, kernel="linear")
-    for problem in (tube, kernel):
+    for problem in (quantile, kernel):
         result = dg.solve(problem, tol=1e-6, max_time=10)
         certificate = result.certificate
         assert (result.status == "optimal") == known
         assert known or certificate.relative_gap * certificate.primal >= 0.999 * certificate.rounding
+
+
+@pytest.mark.parametrize("C", [1e6, 1e10, 1e16])
+def test_rows_on_the_edges_of_a_tube_are_proven_by_a_score_inside(C):
+    X, y = few(1)
+    result = dg.solve(dg.Problem(X, y, "epsilon_insensitive", C=C, intercept="free", epsilon=0.1), tol=1e-6)
+    assert result.status == "optimal"
+    w, beta, b, edge = [Fraction(v) for v in result.coef], [Fraction(v) for v in result.dual], result.intercept, 0.1
+    table = [[Fraction(x) for x in row] for row in X]
+    scores = [sum(x * v for x, v in zip(row, w, strict=True)) + Fraction(b) for row in table]
+    losses = sum(max(abs(Fraction(t) - z) - Fraction(edge), 0) for t, z in zip(y, scores, strict=True))
+    v = [sum(part * row[j] for part, row in zip(beta, table, strict=True)) for j in range(X.shape[1])]
+    terms = sum(Fraction(t) * part - Fraction(edge) * abs(part) for t, part in zip(y, beta, strict=True))
+    P, D = sum(u * u for u in w) / 2 + Fraction(C) * losses, terms - sum(u * u for u in v) / 2
+    assert abs(sum(beta)) <= 1e-15 and 0 <= P - D <= 1e-9 * D
 
 
 def test_a_dual_point_of_zeros_proves_nothing_but_an_optimum_of_zero():

@@ -355,9 +355,9 @@ def test_time_that_ends_between_samples(loss, solver):
 
 
 def test_epochs_of_several_solvers_add_up():
-    """A tube at a huge C: descent, then Newton, which stalls, then descent again."""
+    """Quantiles at a huge C: descent, then Newton, which stalls, then descent again."""
     X, y = np.random.default_rng(1).standard_normal((5, 8)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
-    problem = dg.Problem(X, y, "epsilon_insensitive", C=1e12, intercept="free", epsilon=0.1)
+    problem = dg.Problem(X, y, "pinball", C=1e12, intercept="free", quantile=0.3)
     result = dg.solve(problem, tol=1e-6, trace=True)
     assert result.solver == "dcd, newton, dcd"
     assert (np.diff(result.trace.epoch) >= 0).all() and result.epochs == pytest.approx(result.trace.epoch[-1])

@@ -36,7 +36,7 @@ def run(full: bool) -> list[dict[str, Any]]:
 
 
 def cell(name: str, X: Any, y: Any, loss: str, C: float) -> dict[str, Any]:
-    """Who arrives, then three rounds of everyone near the front, to and fro."""
+    """Who arrives, then two rounds of everyone near the front, to and fro."""
     best = lower_bound(X, y, loss, C)
     place = (X, y, loss, C)
     auto, own = dualgap("auto", None, "dualgap"), (dualgap("dcd", None), dualgap("newton", None))
@@ -56,7 +56,7 @@ def cell(name: str, X: Any, y: Any, loss: str, C: float) -> dict[str, Any]:
     for runner in PEERS:
         leader = min(leader, enter(runner, min(FAR * mine, NEAR * leader + FIRST)))
     order = [r for r in settings if r.kind == "ours" or seconds[r] <= NEAR * leader + FIRST]
-    for _ in range(3):
+    for _ in range(2):
         order.reverse()
         for runner in order:
             if seconds[runner] < 3.0:

@@ -71,6 +71,14 @@ def test_generated_sets_stand_in(monkeypatch):
     data.load.cache_clear(), data._real.cache_clear()
 
 
+@pytest.mark.parametrize("losses", [hard.MARGIN, hard.REAL], ids=["labels", "targets"])
+@pytest.mark.parametrize("name", [name for name in data.hard_tables() if name != "many rows"])
+def test_the_hard_grid_on_generated_tables(name, losses):
+    X, labels, targets = data.hard_tables()[name]
+    for row in hard.cells(name, X, labels if losses is hard.MARGIN else targets, losses, cap=0.0):
+        assert row["certified"] and (row["steps"] <= 100 or "newton" not in row["solver"]), row
+
+
 def test_work_in_a_child_is_answered_fails_or_is_stopped():
     assert contest.in_child(lambda: {"answer": 42}, 60.0) == {"answer": 42}
     assert contest.in_child(lambda: 1 // 0, 60.0) is None

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import dualgap as dg
+from dualgap.estimators import base
 
 MODELS = {
     "svc": lambda **k: dg.LinearSVC(**k),
@@ -111,6 +112,16 @@ def test_the_same_model_bit_for_bit_with_every_n_jobs(kind, solver, classes):
     models = [kind(solver=solver, random_state=7, n_jobs=jobs, tol=1e-2).fit(X, y) for jobs in (1, 2, 3, -1, None)]
     for model in models[1:]:
         assert np.array_equal(model.coef_, models[0].coef_) and np.array_equal(model.intercept_, models[0].intercept_)
+
+
+@pytest.mark.parametrize("kind", [dg.LinearSVC, dg.LogisticRegression, dg.LinearSVR])
+def test_n_jobs_are_the_threads_of_a_single_problem(kind, monkeypatch):
+    asked = []
+    solve = base.solve
+    monkeypatch.setattr(base, "solve", lambda *a, n_threads, **k: asked.append(n_threads) or solve(*a, **k))
+    for jobs in (1, 2, None):
+        kind(n_jobs=jobs).fit(*data(n=200))
+    assert asked == [1, 2, None]
 
 
 def test_fits_in_several_threads_at_once_are_those_one_after_another():

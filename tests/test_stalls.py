@@ -1,9 +1,11 @@
 """Where floating point is short: fits that came to rest before their end, and reach it now."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import threadpoolctl
 from scipy.sparse import csr_matrix
 
 import dualgap as dg
@@ -51,7 +53,7 @@ def test_columns_far_from_zero_at_a_large_cost(loss, C, intercept, storage):
     y = rng.standard_normal(120)
     y = np.sign(y) if loss == "hinge" else y
     result = dg.solve(dg.Problem(storage(X), y, loss, C, intercept=intercept, **reference.LOSSES[loss]), tol=1e-6)
-    assert result.status == "optimal"
+    assert result.status == "optimal" and "stalled: solved on its active set" in result.why
     assert proven(X, y, loss, C, intercept, result) <= 1.01e-6
 
 
@@ -90,3 +92,20 @@ def test_a_finish_that_fails_takes_nothing_away(stops, monkeypatch):
     assert gaps and after.status == ("interrupted" if stops else "stalled")
     assert after.certificate.relative_gap == before.certificate.relative_gap
     np.testing.assert_array_equal(after.coef, before.coef)
+
+
+def test_blas_has_one_thread_in_a_fit_and_what_it_had_afterwards(monkeypatch):
+    def threads():
+        libraries = [lib for lib in threadpoolctl.threadpool_info() if lib["user_api"] == "blas"]
+        return [lib["num_threads"] for lib in libraries if "scipy" in Path(lib["filepath"]).parent.name]
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 100)) + 1e3
+    problem = dg.Problem(X, rng.standard_normal(60), "epsilon_insensitive", 1e7, epsilon=0.1)
+    seen, solved = [], _finish._solved
+    monkeypatch.setattr(_finish, "_solved", lambda *a: [seen.append(threads()), solved(*a)][1])
+    with threadpoolctl.threadpool_limits(3, user_api="blas"):
+        before = threads()
+        dg.solve(problem, "newton", tol=1e-6, callback=lambda _: seen.append(threads()))
+        assert before and threads() == before
+    assert len(seen) > 10 and all(numbers == [1] * len(before) for numbers in seen)

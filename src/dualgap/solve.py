@@ -73,7 +73,7 @@ def solve(
     trace : bool
         Keep a ``Trace`` of every epoch, judged off its clock.
     verbose : int
-        1 draws a progress bar with the gap falling, and says which solver ran and why.
+        1 draws a progress bar with the gap falling; "auto" says which solver ran and why.
     **solver_options
         The solver's own; ``dualgap.solvers()`` lists them.
 
@@ -88,7 +88,8 @@ def solve(
     tol = _tolerance(tol)
     chosen = solver_named(problem.default_solver if solver == "auto" else solver)
     if problem.kind == "kernel" and problem.work <= TINY_KERNEL and max_iter is None and tol > POLISH:
-        common = {"random_state": random_state, "n_threads": n_threads, "callback": callback, "trace": trace}
+        common = {"random_state": random_state, "n_threads": n_threads, "callback": callback, "trace": trace,
+                  "verbose": verbose}  # fmt: skip
         polished = solve(problem, solver, tol=POLISH, max_iter=POLISH_EPOCHS, max_time=max_time, start=start,
                          start_rows=start_rows, **common, **solver_options)  # fmt: skip
         within = polished.status != "interrupted" and polished.certificate.relative_gap <= tol

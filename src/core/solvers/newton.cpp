@@ -4,7 +4,8 @@
 //
 // Outer loop: proximal point on the dual (Rockafellar 1976), centre β̄ ← β and q ← q/2.5. With q in place of ‖xᵢ‖² the
 // step of coordinate descent makes a kinked loss smooth around the last dual point, without changing the answer. Inner
-// loop: semismooth Newton (Li, Sun, Toh 2018; Yan, Li 2020; Niu et al. 2022) with an exact line search. Only rows in
+// loop: semismooth Newton (Li, Sun, Toh 2018; Yan, Li 2020; Niu et al. 2022) with a search on the derivative along the
+// ray: the full step where at most half of it is left there, otherwise a point where at most a tenth is. Only rows in
 // the zone, where slope > 0, are in the Hessian. For smooth losses q = 0 and this is Newton's method.
 //
 // Where there are many more rows than columns it starts on one row in 4ᵏ (their costs times 4ᵏ) and works its way down

@@ -37,7 +37,7 @@ class LinearSVC(LinearClassifier):
         As in LIBLINEAR: with more than two classes the factor of a class counts in its own problem, where it stands
         against the rest.
     verbose : int, default=0
-        1 draws a progress bar with the gap falling.
+        1 draws a progress bar with the gap falling and says which solver ran and why.
     random_state : int, RandomState instance or None
         None is 0: the same call gives the same model.
     max_iter : int, default=1000

@@ -37,7 +37,7 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):  # type: ignore[misc]
     dual : bool or "auto"
         Accepted; a fit here always has both a primal and a dual point.
     verbose : int, default=0
-        1 draws a progress bar with the gap falling.
+        1 draws a progress bar with the gap falling and says which solver ran and why.
     random_state : int, RandomState instance or None
         None is 0: the same call gives the same model.
     max_iter : int, default=1000

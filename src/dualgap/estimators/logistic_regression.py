@@ -52,7 +52,7 @@ class LogisticRegression(LinearClassifier):
     multi_class : {"deprecated", "auto", "ovr"}
         As scikit-learn had it before 1.8; "multinomial" is not there and says so.
     verbose : int, default=0
-        1 draws a progress bar with the gap falling.
+        1 draws a progress bar with the gap falling and says which solver ran and why.
     warm_start : bool, default=False
         Begin at the last fit's dual point when the rows are as many as then.
     n_jobs : int, optional

@@ -60,7 +60,10 @@ def finish(problem: Any, control: Any, answer: Answer, tol: float) -> Answer:
     if last is not best:
         judge(problem, control, best)
     control.stop("stalled")  # unless it has been stopped for something else
-    return best
+    if best is answer:
+        return answer
+    stalled = f"{answer.solver} stalled: solved on its active set"
+    return replace(best, why=f"{answer.why}; {stalled}" if answer.why else stalled)
 
 
 def _longer(answer: Answer, part: float) -> Answer:

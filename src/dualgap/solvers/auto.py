@@ -92,7 +92,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         return constant
     seed = {"seed": options["seed"]}
     plan, columns = forecast(problem, control.tol)
-    _warn_of_scales(columns)
+    if problem._tells_of_scales:
+        _warn_of_scales(columns)
     loss = loss_named(problem.loss)
     squared = loss.smooth and not loss.bounded
     enough = ENOUGH_EPOCHS_SQUARED if squared and not plan.wide else ENOUGH_EPOCHS
@@ -126,7 +127,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     if answer.why:  # no room for Newton
         why += f"; dcd instead: {answer.why}"
     if _stuck(control) and answer.solver != "dcd":
-        answer = finish(problem, control, answer, max(control.tol, ENOUGH))
+        answer = finish(problem, control, replace(answer, why=why), max(control.tol, ENOUGH))
+        why = answer.why
         if _stuck(control):
             answer = _descent_instead(problem, control, answer, options)
             why += "; newton stalled: dcd from the start"

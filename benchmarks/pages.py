@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .contest import geometric_mean
+from .easy import FAR
 from .hard import in_passes
 from .report import cell, table
 
@@ -28,7 +29,7 @@ def fill(page: Path, marker: str, text: str) -> None:
 
 
 def where(result: Result) -> str:
-    return f"{result['machine']}; {result['date']}"
+    return f"{result['machine']}; {result['date']}, {'full' if result['full'] else 'quick'} run"
 
 
 def race(result: Result) -> str:
@@ -88,7 +89,8 @@ def easy(result: Result) -> str:
     alone = sum(not math.isfinite(r["its seconds"]) for r in rows)
     words = (
         f"{mean:.1f} times as fast as the best peer in geometric mean, slower in {slower} of {len(rows)} cells (bold). "
-        f"In {alone} cells no peer arrived before it was stopped: the bound on its time counts."
+        f"In {alone} cells no peer arrived, stopped at {FAR:.0f} times our time or at its tightest setting: "
+        f"{FAR:.0f} counts there."
     )
     return f"{words}\n\n{table(rows)}\n\n*{where(result)}.*"
 

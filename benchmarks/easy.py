@@ -30,13 +30,13 @@ def run(full: bool) -> list[dict[str, Any]]:
         peers.prepare(X, y)
         for loss in SVM:
             for C in (0.01, 1.0, 100.0) if full or name not in LONG else (1.0,):
-                rows.append(cell(name, X, y, loss, C))
+                rows.append(cell(name, X, y, loss, C, rounds=2 if full else 1))
                 print_row(rows[-1])
     return rows
 
 
-def cell(name: str, X: Any, y: Any, loss: str, C: float) -> dict[str, Any]:
-    """Who arrives, then two rounds of everyone near the front, to and fro."""
+def cell(name: str, X: Any, y: Any, loss: str, C: float, rounds: int) -> dict[str, Any]:
+    """Who arrives, then rounds of everyone near the front, to and fro."""
     best = lower_bound(X, y, loss, C)
     place = (X, y, loss, C)
     auto, own = dualgap("auto", None, "dualgap"), (dualgap("dcd", None), dualgap("newton", None))
@@ -56,7 +56,7 @@ def cell(name: str, X: Any, y: Any, loss: str, C: float) -> dict[str, Any]:
     for runner in PEERS:
         leader = min(leader, enter(runner, min(FAR * mine, NEAR * leader + FIRST)))
     order = [r for r in settings if r.kind == "ours" or seconds[r] <= NEAR * leader + FIRST]
-    for _ in range(2):
+    for _ in range(rounds):
         order.reverse()
         for runner in order:
             if seconds[runner] < 3.0:

@@ -89,10 +89,10 @@ def test_a_cell_of_the_easy_grid(small, monkeypatch):
     crawls = Contestant("crawls", lambda *_: time.sleep(60), (1.0,), SVM, "sklearn")
     lies = Contestant("lies", lambda X, *_: (0.0, np.zeros(X.shape[1])), (1.0, 0.1), SVM, "sklearn")
     monkeypatch.setattr(easy, "PEERS", (lies, crawls))
-    row = easy.cell("small", *small, "hinge", 1.0)
+    row = easy.cell("small", *small, "hinge", 1.0, rounds=1)
     assert row["× best peer"] == easy.FAR and "none in 30" in row["best peer"]  # neither arrived: the bound counts
     monkeypatch.setattr(easy, "PEERS", (lies, PEERS[0], crawls))
-    row = easy.cell("small", *small, "hinge", 1.0)
+    row = easy.cell("small", *small, "hinge", 1.0, rounds=1)
     assert row["best peer"] == "LIBLINEAR dual" and row["× best peer"] == row["its seconds"] / row["dualgap"]
     assert "slower in" in easy.summary([row])[0]
 

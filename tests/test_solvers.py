@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import dualgap as dg
 import reference
 from dualgap import _core
+from dualgap.data import as_matrix
 from dualgap.errors import NotEnoughMemory
 from dualgap.solvers import auto, newton
 from reference import Case
@@ -556,6 +557,36 @@ def test_wild_columns_are_named_once_and_the_problem_is_solved(storage):
         with pytest.warns(dg.ScaleWarning) as told:
             dg.LinearSVC(n_jobs=2).fit(storage(X), labels)
         assert len(told) == 1
+
+
+@pytest.mark.filterwarnings("ignore::dualgap.ScaleWarning")
+def test_auto_begins_with_newton_where_columns_differ_wildly():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((3000, 400))
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(3000) > 0, 1.0, -1.0)
+    for spread, first in ((0.0, "dcd"), (2.5, "newton")):
+        Z = X * 10 ** np.linspace(-spread, spread, 400)
+        Z /= np.sqrt((Z**2).sum(axis=1).mean())
+        result = dg.solve(dg.Problem(Z, y, C=300.0), tol=1e-3)
+        assert result.why.startswith(f"{first}:") and result.status == "optimal"
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32), np.asfortranarray])
+def test_what_auto_looks_at(storage):
+    """All rows of a short table, some hundred of a long one."""
+    rng = np.random.default_rng(4)
+    for rows in (150, 5000):
+        X = rng.standard_normal((rows, 12)) * np.where(rng.random((rows, 12)) < 0.7, 0.0, 10.0 ** np.arange(-6, 6))
+        X[:, 5] = 0.0
+        square, entries, pairs, (low, smallest, high, largest) = as_matrix(storage(X)).profile()
+        length = np.count_nonzero(X) / rows if storage is sp.csr_array else 12
+        kept = X[:: max(1, rows // int(np.clip(10_000 / length, 200, 1000)))]
+        count = (kept != 0).sum(axis=1) if storage is sp.csr_array else np.full(len(kept), 12)
+        counted = np.maximum((kept != 0).sum(axis=0), 1) if storage is sp.csr_array else len(kept)
+        scale = np.sqrt((kept**2).sum(axis=0) / counted)
+        assert np.allclose([square, entries], [(kept**2).sum(axis=1).mean(), count.mean()], rtol=1e-6)
+        assert np.isclose(pairs, (0.5 * count * (count + 1)).mean())
+        assert (low, high) == (0, 11) and np.allclose([smallest, largest], scale[[0, 11]], rtol=1e-6)
 
 
 def test_counts_of_rare_words_are_not_wild():

@@ -57,19 +57,26 @@ Matrix csr(const nb::object& data, const nb::object& indices, const nb::object& 
   return {view, {data, indices, indptr}, narrow ? "csr float32" : "csr float64", facts.increasing};
 }
 
-/// What choosing a solver needs, from at most a thousand rows: mean ‖x‖², mean number of entries and of their pairs,
-/// and, where columns are not too many to look at, the mean square of each column's entries.
+/// What choosing a solver needs, from rows with some ten thousand entries together (two hundred rows at least, a
+/// thousand at most): mean ‖x‖², mean number of entries and of their pairs; and, where columns are not too many to look
+/// at, which has the smallest and which the largest mean square of its entries, with their roots.
 nb::tuple profile(const Matrix& matrix) {
   constexpr Index many_columns = 20000;
+  constexpr double much = 10000, least = 200, most = 1000;
+  struct Column {
+    double squares = 0, seen = 0;
+  };
   double squares = 0, entries = 0, pairs = 0;
-  const Index cols = count_cols(matrix.rows);
+  const Index cols = count_cols(matrix.rows), n = count_rows(matrix.rows);
   const bool look = matrix.storage.starts_with("dense") || cols <= many_columns;
-  std::vector<double> columns(look ? cols : 0), seen(look ? cols : 0);
+  std::vector<Column> columns(look ? cols : 0);
+  const double length = static_cast<double>(count_entries(matrix.rows)) / static_cast<double>(n);
+  const double wanted = std::clamp(much / std::max(length, 1.0), least, most);
   std::visit(
       [&](const auto& rows) {
-        const Index step = std::max<Index>(1, rows.rows() / 1000), count = (rows.rows() + step - 1) / step;
+        const Index step = std::max<Index>(1, n / static_cast<Index>(wanted)), count = (n + step - 1) / step;
         const double share = 1 / static_cast<double>(count);
-        for (Index i = 0; i < rows.rows(); i += step) {
+        for (Index i = 0; i < n; i += step) {
           const auto size = static_cast<double>(rows.entries(i));
           entries += share * size;
           pairs += share * 0.5 * size * (size + 1);
@@ -77,15 +84,23 @@ nb::tuple profile(const Matrix& matrix) {
           if (!look) continue;
           rows.view(i, [&](const auto& row) {
             for (Index k = 0; k < row.size; ++k) {
-              columns[row.column(k)] += row.value(k) * row.value(k);
-              seen[row.column(k)] += 1;
+              Column& column = columns[row.column(k)];
+              column.squares += row.value(k) * row.value(k);
+              column.seen += 1;
             }
           });
         }
       },
       matrix.rows);
-  for (std::size_t j = 0; j < columns.size(); ++j) columns[j] /= std::max(seen[j], 1.0);
-  return nb::make_tuple(squares, entries, pairs, to_numpy(std::move(columns)));
+  Index low = -1, high = -1;
+  double smallest = infinity, largest = 0;
+  for (Index j = 0; j < static_cast<Index>(columns.size()); ++j) {
+    if (!(columns[j].squares > 0)) continue;
+    const double mean = columns[j].squares / columns[j].seen;
+    if (low < 0 || mean < smallest) low = j, smallest = mean;
+    if (high < 0 || mean > largest) high = j, largest = mean;
+  }
+  return nb::make_tuple(squares, entries, pairs, nb::make_tuple(low, std::sqrt(smallest), high, std::sqrt(largest)));
 }
 
 BoundProblem make_problem(const nb::object& matrix, const InVector& y, const std::optional<InVector>& weight, double C,

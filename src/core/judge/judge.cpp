@@ -13,50 +13,55 @@ namespace dualgap {
 
 namespace {
 
-/// xᵀw and Σ|xⱼwⱼ|, plain instructions, four sums each.
+/// xᵀw and Σ|xⱼwⱼ|, by instructions that every machine has: two entries at a time, four sums each.
 struct Score {
   double z = 0, size = 0;
 };
 
-template <class Rows>
-Score score(const Rows& rows, Index i, const double* w) {
-  double z[4] = {}, size[4] = {};
-  rows.view(i, [&](const auto& row) {
-    const auto term = [&](Index k, int lane) {
-      const double t = row.value(k) * w[row.column(k)];
-      z[lane] += t;
-      size[lane] += std::abs(t);
-    };
-    Index k = 0;
-    for (; k + 4 <= row.size; k += 4) {
-      term(k, 0);
-      term(k + 1, 1);
-      term(k + 2, 2);
-      term(k + 3, 3);
-    }
-    for (; k < row.size; ++k) term(k, 0);
-  });
-  return {(z[0] + z[1]) + (z[2] + z[3]), (size[0] + size[1]) + (size[2] + size[3])};
+template <class Row>
+[[gnu::always_inline]] inline Score score_of(const Row row, const double* w) {
+  using Pair = double __attribute__((vector_size(16)));
+  using Bits = long long __attribute__((vector_size(16)));
+  const Bits magnitude = Bits{} + 0x7fffffffffffffff;
+  Pair z0 = {}, z1 = {}, size0 = {}, size1 = {};
+  Index k = 0;
+  for (; k + 4 <= row.size; k += 4) {
+    const Pair x0 = {row.value(k), row.value(k + 1)}, w0 = {w[row.column(k)], w[row.column(k + 1)]}, t0 = x0 * w0;
+    const Pair x1 = {row.value(k + 2), row.value(k + 3)}, w1 = {w[row.column(k + 2)], w[row.column(k + 3)]},
+               t1 = x1 * w1;
+    z0 += t0;
+    z1 += t1;
+    size0 += (Pair)((Bits)t0 & magnitude);
+    size1 += (Pair)((Bits)t1 & magnitude);
+  }
+  const Pair z = z0 + z1, size = size0 + size1;
+  Score all{z[0] + z[1], size[0] + size[1]};
+  for (; k < row.size; ++k) {
+    const double t = row.value(k) * w[row.column(k)];
+    all.z += t;
+    all.size += std::abs(t);
+  }
+  return all;
 }
 
-/// Σ v(j)²: eight compensated sums side by side (Knuth's branchless form of the same error), so that no addition waits
-/// for the one before.
+template <class Rows>
+[[gnu::always_inline]] inline Score score(const Rows& rows, Index i, const double* w) {
+  Score result;
+  rows.view(i, [&](const auto& row) __attribute__((always_inline)) { result = score_of(row, w); });
+  return result;
+}
+
+/// Σ v(j)².
 template <class Entry>
-double squares(std::size_t size, Entry v) {
-  constexpr std::size_t lanes = 8;
-  double total[lanes] = {}, carry[lanes] = {};
-  const auto add = [&](std::size_t j, std::size_t k) {
-    const double x = v(j), s = x * x, t = total[k] + s, back = t - total[k];
-    carry[k] += (total[k] - (t - back)) + (s - back);
-    total[k] = t;
-  };
-  std::size_t j = 0;
-  for (; j + lanes <= size; j += lanes)
-    for (std::size_t k = 0; k < lanes; ++k) add(j + k, k);
-  for (std::size_t k = 0; j < size; ++j, ++k) add(j, k);
-  Sum sum;
-  for (const double t : total) sum.add(t);
-  for (std::size_t k = 0; k < lanes && std::isfinite(sum.value()); ++k) sum.add(carry[k]);
+double squares(Index size, Entry v) {
+  constexpr Index many = 64;
+  double square[many];
+  Sums sum;
+  for (Index first = 0; first < size; first += many) {
+    const Index count = std::min(many, size - first);
+    for (Index k = 0; k < count; ++k) square[k] = v(first + k) * v(first + k);
+    sum.add(square, count);
+  }
   return sum.value();
 }
 
@@ -79,8 +84,9 @@ class VectorSum {
     for (std::size_t j = 0; j < x.size(); ++j) carry_[j] += x[j];
   }
   double squared_norm() const {
-    if (carry_.empty()) return squares(total_.size(), [&](std::size_t j) { return total_[j]; });
-    return squares(total_.size(), [&](std::size_t j) { return total_[j] + carry_[j]; });
+    const Index size = static_cast<Index>(total_.size());
+    if (carry_.empty()) return squares(size, [&](Index j) { return total_[j]; });
+    return squares(size, [&](Index j) { return total_[j] + carry_[j]; });
   }
 
  private:
@@ -88,8 +94,9 @@ class VectorSum {
 };
 
 struct Part {
-  Sum loss, dual, sum, error;
-  double size = 0;  // Σ|β|
+  Sums loss, dual, sum;
+  double error = 0;  // a bound, so that its own rounding does not matter
+  double size = 0;   // Σ|β|
   std::vector<double> v, rest;
 };
 
@@ -101,39 +108,54 @@ void add_product(double x, double y, double& sum, double& rest) {
 }
 
 /// The largest slope of cℓ within the rounding of a score: it may be on either side of a corner. Where slopes cost
-/// logarithms they have none, and are taken where the score is.
+/// logarithms there is no corner, and 1 − e^−ℓ ≤ min(1, ℓ) is enough.
 template <class Loss>
-double steepest(const Loss& loss, double y, double c, double z, double rounding) {
-  const auto slope = [&](double at) { return std::abs(loss.prox(y, c, 0.0, at, 0.0).beta); };
+[[gnu::always_inline]] inline double steepest(const Loss& loss, double y, double c, double z, double blur,
+                                              double value) {
+  if constexpr (Loss::check_every > 1) return std::min(c, value);
   if (!(c > 0)) return 0.0;
-  return Loss::check_every == 1 ? std::max(slope(z - rounding), slope(z + rounding)) : slope(z);
+  const double left = loss.prox(y, c, 0.0, z - blur, 0.0).beta, right = loss.prox(y, c, 0.0, z + blur, 0.0).beta;
+  return std::max(std::abs(left), std::abs(right));
 }
 
-/// One block: Σ cℓ, Σ −cℓ*, Σβ, v = Σβx, and the error that rounding may have made in them.
+/// One block: Σ cℓ, Σ −cℓ*, Σβ, v = Σβx, and the error that rounding may have made in them. A few rows at a time, so
+/// that what is read, what is computed and what is written do not wait for each other.
 template <class Rows, class Loss>
 void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, ConstVector w, double b,
                  const Vector* beta, Index begin, Index end, Part& part) {
-  for (Index i = begin; i < end; ++i) {
-    const double y = problem.y[i], c = problem.cost(i);
-    const Score s = score(rows, i, w.data());
-    const double z = s.z + b, value = c > 0 ? c * loss.value(y, z) : 0.0;
-    part.loss.add(value);
-    const double sums = static_cast<double>(rows.entries(i) / 4 + 6), size = s.size + std::abs(b);
-    const double blur = unit_roundoff * (sums * size + 2 * std::abs(y));  // of the score, and of what is taken from it
-    double error = steepest(loss, y, c, z, blur) * blur + 8 * unit_roundoff * value;
-    if (beta) {
-      const double a = (*beta)[i];
-      part.dual.add(loss.dual(y, c, a));
-      part.sum.add(a);
-      part.size += std::abs(a);
-      if (a != 0) {
-        rows.view(i, [&](const auto& row) {
-          for (Index k = 0; k < row.size; ++k) part.v[row.column(k)] += a * row.value(k);
-        });
-        error += unit_roundoff * std::abs(a) * (static_cast<double>(end - begin + 4) * size + 4 * std::abs(y));
-      }
+  constexpr Index few = 32;
+  double z[few], size[few], value[few], dual[few];
+  for (Index first = begin; first < end; first += few) {
+    const Index count = std::min(few, end - first);
+    for (Index k = 0; k < count; ++k) {
+      const Score s = score(rows, first + k, w.data());
+      z[k] = s.z + b;
+      size[k] = s.size + std::abs(b);
     }
-    part.error.add(error);
+    for (Index k = 0; k < count; ++k) {
+      const double y = problem.y[first + k], c = problem.cost(first + k);
+      const double sums = static_cast<double>(rows.entries(first + k) / 4 + 6);
+      const double blur = unit_roundoff * (sums * size[k] + 2 * std::abs(y));  // of the score, and what is taken of it
+      value[k] = c > 0 ? c * loss.value(y, z[k]) : 0.0;
+      part.error += steepest(loss, y, c, z[k], blur, value[k]) * blur + 8 * unit_roundoff * value[k];
+    }
+    part.loss.add(value, count);
+    if (!beta) continue;
+    const double* a = beta->data() + first;
+    const double lines = static_cast<double>(end - begin + 4);
+    for (Index k = 0; k < count; ++k) {
+      const double y = problem.y[first + k];
+      dual[k] = loss.dual(y, problem.cost(first + k), a[k]);
+      part.size += std::abs(a[k]);
+      part.error += a[k] != 0 ? unit_roundoff * std::abs(a[k]) * (lines * size[k] + 4 * std::abs(y)) : 0.0;
+    }
+    part.dual.add(dual, count);
+    part.sum.add(a, count);
+    for (Index k = 0; k < count; ++k)
+      if (a[k] != 0)
+        rows.view(first + k, [&](const auto& row) {
+          for (Index t = 0; t < row.size; ++t) part.v[row.column(t)] += a[k] * row.value(t);
+        });
   }
 }
 
@@ -160,9 +182,9 @@ void judge_carefully(const Problem& problem, const Rows& rows, const Loss& loss,
     part.dual.add(dual);
     part.sum.add(a);
     part.size += std::abs(a);
-    part.error.add(steepest(loss, y, c, z, blur) * blur + lines * lines * std::abs(a) * size +
-                   unit_roundoff *
-                       (8 * value + 4 * std::abs(dual) + 4 * std::abs(a) * (std::abs(b) + std::abs(y) + std::abs(z))));
+    part.error +=
+        steepest(loss, y, c, z, blur, value) * blur + lines * lines * std::abs(a) * size +
+        unit_roundoff * (8 * value + 4 * std::abs(dual) + 4 * std::abs(a) * (std::abs(b) + std::abs(y) + std::abs(z)));
   }
 }
 
@@ -183,8 +205,8 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
     const Index count = std::min(wave, blocks.count - first);
     team.for_each(count, [&](Index k) {
       Part& part = parts[k];
-      part.loss = part.dual = part.sum = part.error = Sum{};
-      part.size = 0;
+      part.loss = part.dual = part.sum = Sums{};
+      part.error = part.size = 0;
       if (beta) part.v.assign(rows.cols(), 0.0);
       if (carefully) part.rest.assign(rows.cols(), 0.0);
       const Index begin = blocks.begin(first + k), end = blocks.begin(first + k + 1);
@@ -197,7 +219,7 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
       all.loss.add(parts[k].loss.value());
       all.dual.add(parts[k].dual.value());
       all.sum.add(parts[k].sum.value());
-      all.error.add(parts[k].error.value());
+      all.error += parts[k].error;
       all.size += parts[k].size;
       if (v) v->add(parts[k].v);
       if (v && carefully) v->add_rest(parts[k].rest);
@@ -207,7 +229,7 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
 }
 
 double penalty(const Problem& problem, ConstVector w, double b) {
-  const double half = 0.5 * squares(w.size(), [&](std::size_t j) { return w[j]; }) + problem.total * b;
+  const double half = 0.5 * squares(static_cast<Index>(w.size()), [&](Index j) { return w[j]; }) + problem.total * b;
   return problem.intercept == Intercept::regularized ? half + 0.5 * (b / problem.scale) * (b / problem.scale) : half;
 }
 
@@ -315,11 +337,12 @@ static Certificate objectives(const Problem& problem, ConstVector w, double b, V
     c.primal = size + all.loss.value();
     c.dual = -0.5 * square - 0.5 * problem.scale2() * total * total + all.dual.value();
     const double doubt = unit_roundoff * all.size;  // of the total
-    c.rounding = all.error.value() + problem.scale2() * doubt * (std::abs(total) + doubt) +
+    c.rounding = all.error + problem.scale2() * doubt * (std::abs(total) + doubt) +
                  4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(size) + square);
   });
   if (std::isnan(c.primal)) c.primal = infinity;
   if (std::isnan(c.dual)) c.dual = -infinity;
+  if (std::isnan(c.rounding)) c.rounding = infinity;
   const double alone = problem.intercept == Intercept::free ? b : 0.0;
   const bool zero = c.primal - c.dual <= c.rounding && is_zero(problem, alone, c.rounding, problem.floor);
   c.relative_gap = relative_gap(c.primal, c.dual, c.rounding, problem.floor, zero);

@@ -19,9 +19,9 @@ struct Pattern {
   bool wide_starts, wide_indices;
   Sample sample{};
 
-  Index start(Index i) const { return offset(sample(i)); }
-  Index end(Index i) const { return offset(sample(i) + 1); }
-  Index offset(Index i) const {
+  [[gnu::always_inline]] Index start(Index i) const { return offset(sample(i)); }
+  [[gnu::always_inline]] Index end(Index i) const { return offset(sample(i) + 1); }
+  [[gnu::always_inline]] Index offset(Index i) const {
     return wide_starts ? static_cast<const std::int64_t*>(starts)[i] : static_cast<const std::int32_t*>(starts)[i];
   }
   Index column(Index k) const {
@@ -104,7 +104,7 @@ class CsrRows {
       values_.add(*simd_, k, pattern_.narrow(k), a, w, n);
   }
   template <class F>
-  void view(Index i, F f) const {
+  [[gnu::always_inline]] void view(Index i, F f) const {
     const Index k = pattern_.start(i), n = pattern_.end(i) - k;
     if (pattern_.wide_indices)
       f(View<std::int64_t>{values_, pattern_.wide(k), k, n});

@@ -14,7 +14,7 @@ class Sample {
 
   Index step() const { return mask_ + 1; }
   /// The row of the data that is row i of the view.
-  Index operator()(Index i) const {
+  [[gnu::always_inline]] Index operator()(Index i) const {
     if (mask_ == 0) return i;
     const auto hash = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL;
     return i * (mask_ + 1) + (static_cast<Index>(hash >> 40) & mask_);

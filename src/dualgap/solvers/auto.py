@@ -6,7 +6,8 @@ pays for a matrix over the columns (or, where they are too many, over rows of th
 
 1. Work is counted in entries touched, never in seconds, so the same problem always takes the same way.
 2. Where Newton's whole work is less than a few epochs of descent, Newton runs from the start, unless the problem is so
-   easy (C · mean ‖x‖² small) that descent will be done in fewer.
+   easy (C · mean ‖x‖² small) that descent will be done in fewer. "A few" is more where descent would get nowhere: C ·
+   mean ‖x‖² huge, or large and columns wildly different in scale.
 3. Otherwise descent begins, its first epoch one of stochastic steps where C · mean ‖x‖² is small (and, where β has no
    bound, rows share few columns). It has a patience: when its own forecast needs more epochs than Newton would cost, it
    stops and hands (w, β) over.
@@ -36,6 +37,7 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
 FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
 HOPELESS = 2e3  # C · mean ‖x‖² above which a few epochs of descent are no start for Newton either
+HOPELESS_WILD = 20.0  # the same where columns differ wildly in scale
 FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 PRODUCTS = 8.0  # epochs' worth of conjugate gradients a step, where they are all there is
@@ -57,6 +59,17 @@ class Forecast:
     hardness: float  # C · mean ‖x‖²
     density: float  # the part of the columns that a row has
     wide: bool  # Newton makes no matrix over the columns
+    scales: tuple[int, float, int, float]  # the column of the smallest entries and the one of the largest, with these
+
+    @property
+    def wild(self) -> bool:
+        """Do columns differ in scale so much that it is worth a word?"""
+        return self.scales[3] > WILD * self.scales[1]
+
+    @property
+    def hopeless(self) -> bool:
+        """Would descent not even be a good start for Newton?"""
+        return self.hardness > (HOPELESS_WILD if self.wild else HOPELESS)
 
     @property
     def patience(self) -> float:
@@ -64,9 +77,9 @@ class Forecast:
         return self.newton / self.epoch if self.epoch else 0.0  # a table without entries: only the intercept is sought
 
 
-def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
-    """What each horse would cost, from the shape of the data and a thousand rows; and the mean squares of columns."""
-    mean_square, entries, pairs, columns = problem._matrix.profile()
+def forecast(problem: Any, tol: float) -> Forecast:
+    """What each horse would cost, from the shape of the data and some of its rows."""
+    mean_square, entries, pairs, scales = problem._matrix.profile()
     n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
     loss = loss_named(problem.loss)
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
@@ -83,7 +96,7 @@ def forecast(problem: Any, tol: float) -> tuple[Forecast, Any]:
     newton = (0.0 if wide else full_grams * gram) + steps * (epoch + side**3 / 60.0)
     if wide and loss.smooth and loss.bounded and hardness <= HOPELESS:  # logistic: no rows are factored
         newton = min(newton, steps * PRODUCTS * epoch)
-    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide), columns
+    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide, scales)
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
@@ -91,14 +104,14 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     if constant is not None:
         return constant
     seed = {"seed": options["seed"]}
-    plan, columns = forecast(problem, control.tol)
-    if problem._tells_of_scales:
-        _warn_of_scales(columns)
+    plan = forecast(problem, control.tol)
+    if plan.wild and problem._tells_of_scales:
+        _warn_of_scales(*plan.scales)
     loss = loss_named(problem.loss)
     squared = loss.smooth and not loss.bounded
     enough = ENOUGH_EPOCHS_SQUARED if squared and not plan.wide else ENOUGH_EPOCHS
     easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > enough
-    few = FEW_EPOCHS_HOPELESS if plan.hardness > HOPELESS else FEW_EPOCHS
+    few = FEW_EPOCHS_HOPELESS if plan.hopeless else FEW_EPOCHS
     if plan.patience <= few and not easy:
         answer = _newton_or_descent(problem, control, start, seed)
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
@@ -161,21 +174,15 @@ def _constant(problem: Any) -> Answer | None:
     return Answer(coef, b, np.zeros(problem.n_rows), epochs=0.0, n_iter=0, solver="auto", why=why)
 
 
-def _warn_of_scales(columns: Any) -> None:
+def _warn_of_scales(low: int, smallest: float, high: int, largest: float) -> None:
     """One warning where columns differ wildly: the fit will be right, but the model is ruled by the long ones."""
-    present = np.flatnonzero(columns > 0)
-    if present.size < 2:
-        return
-    scale = np.sqrt(columns[present])
-    low, high = present[np.argmin(scale)], present[np.argmax(scale)]
-    if scale.max() > WILD * scale.min():
-        warnings.warn(
-            f"Columns differ in scale by {scale.max() / scale.min():.0e} (column {low} is about {scale.min():.1e}, "
-            f"column {high} about {scale.max():.1e}); the stated problem is solved all the same, as the certificate "
-            "shows. Standardising the columns would change the model, often for the better.",
-            ScaleWarning,
-            stacklevel=4,
-        )
+    warnings.warn(
+        f"Columns differ in scale by {largest / smallest:.0e} (column {low} is about {smallest:.1e}, "
+        f"column {high} about {largest:.1e}); the stated problem is solved all the same, as the certificate "
+        "shows. Standardising the columns would change the model, often for the better.",
+        ScaleWarning,
+        stacklevel=4,
+    )
 
 
 def _stuck(control: Any) -> bool:

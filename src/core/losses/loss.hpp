@@ -35,12 +35,8 @@ struct Step {
 /// The step of a loss whose conjugate is linear inside its box: from `beta`, a pull (the gradient) over a curvature.
 /// Curvature 0 sends the row to the end the pull points to.
 [[gnu::always_inline]] inline Step bounded_step(double beta, double pull, double curvature, Interval box) {
-  // without branches: who is where is chance
-  if (!(curvature > 1e-305)) {
-    const bool up = pull > 0, down = pull < 0;
-    return {(up ? box.high : 0.0) + (down ? box.low : 0.0) + (up | down ? 0.0 : box.clip(beta)), 0.0};
-  }
-  const double inverse = 1 / curvature, free = beta + pull * inverse;
+  if (!(curvature > 1e-305)) return {pull > 0 ? box.high : pull < 0 ? box.low : box.clip(beta), 0.0};
+  const double inverse = 1 / curvature, free = beta + pull * inverse;  // without branches: who is where is chance
   return {box.clip(free), (free > box.low) & (free < box.high) ? inverse : 0.0};
 }
 

@@ -36,6 +36,7 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 
 EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
 FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
+FEW_EPOCHS_KINKED = 26.0  # the same where the loss has a corner: descent's first epochs serve Newton better there
 HOPELESS = 2e3  # C · mean ‖x‖² above which a few epochs of descent are no start for Newton either
 HOPELESS_WILD = 20.0  # the same where columns differ wildly in scale
 FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
@@ -111,7 +112,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     squared = loss.smooth and not loss.bounded
     enough = ENOUGH_EPOCHS_SQUARED if squared and not plan.wide else ENOUGH_EPOCHS
     easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > enough
-    few = FEW_EPOCHS_HOPELESS if plan.hopeless else FEW_EPOCHS
+    few = FEW_EPOCHS_HOPELESS if plan.hopeless else FEW_EPOCHS_KINKED if loss.kinked else FEW_EPOCHS
     if plan.patience <= few and not easy:
         answer = _newton_or_descent(problem, control, start, seed)
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV
 
 import dualgap as dg
 
@@ -218,3 +220,54 @@ def test_descent_takes_forty_bytes_a_row_beyond_the_input(storage):
     done = subprocess.run([sys.executable, "-c", MEMORY, *storage], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) <= 1
+
+
+MEMORY_OF_NEWTON = """
+import sys, numpy as np, scipy.sparse as sp, dualgap as dg
+from dualgap.solvers import newton
+kind, loss, n, p, threads = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+rng = np.random.default_rng(0)
+dg.solve(dg.Problem(rng.random((50, 3)), np.where(np.arange(50) % 2, 1.0, -1.0)), solver="newton")
+X = rng.random((n, p))
+if kind == "csr":
+    X *= X < 0.2
+    X = sp.csr_matrix(X)
+y = np.where(np.arange(n) % 3, 1.0, -1.0)
+problem = dg.Problem(X, y, loss=loss, C=1.0)
+def read(key):
+    return int(next(line for line in open("/proc/self/status") if line.startswith(key)).split()[1]) * 1024
+hidden = np.zeros(max(0, read("VmHWM") - read("VmRSS")) + 4096, np.uint8); hidden[::512] = 1  # up to the old peak
+before = read("VmRSS")
+result = dg.solve(problem, solver="newton", tol=1e-4, n_threads=threads)
+a_place = newton.A_SMALL_PLACE if p < newton.SMALL else newton.A_PLACE
+print(result.status, (read("VmHWM") - before) / (newton.A_ROW * n + a_place * (p + 1) ** 2 + 8e6))
+"""
+LARGE_TABLES = [
+    ("dense", "hinge", "300000", "15", "2"),
+    ("csr", "logistic", "200000", "20", "2"),
+    ("dense", "squared_hinge", "5000", "800", "8"),
+    ("csr", "hinge", "5000", "800", "2"),
+    ("dense", "hinge", "2000", "1600", "2"),
+]
+
+
+@pytest.mark.parametrize("table", LARGE_TABLES if Path("/proc/self/status").exists() else [], ids="-".join)
+def test_newton_takes_no_more_than_it_asks_for(table):
+    """O(n + p²) beyond the input, with the numbers by which `room` looks whether there is so much."""
+    done = subprocess.run([sys.executable, "-c", MEMORY_OF_NEWTON, *table], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    status, share = done.stdout.split()
+    assert status == "optimal" and float(share) <= 1
+
+
+def test_warnings_point_at_the_line_of_the_caller():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3)) * [1.0, 1e6, 1.0]
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        dg.solve(dg.Problem(X, y))
+        dg.LinearSVC(max_iter=1, tol=1e-12).fit(X, y)
+        GridSearchCV(dg.LinearSVC(), {"C": [1.0]}, cv=2).fit(X, y)
+    assert {type(w.message).__name__ for w in told} >= {"ScaleWarning", "ConvergenceWarning"}
+    assert {w.filename for w in told} == {__file__}

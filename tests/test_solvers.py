@@ -295,6 +295,17 @@ def test_auto_hands_wide_data_to_newton_where_descent_crawls(loss):
     assert result.status == "optimal" and result.solver == "dcd, newton"
 
 
+def test_a_change_of_solver_has_the_same_bits_for_every_number_of_threads():
+    X, y = words("epsilon_insensitive", 1000, 4000)
+    X = sp.csr_matrix(X.multiply(np.random.default_rng(0).permutation(np.geomspace(0.1, 10, 4000))))
+    problem = dg.Problem(X, y, "epsilon_insensitive", C=1000.0)
+    one, *others = (dg.solve(problem, tol=1e-5, n_threads=threads) for threads in (1, 2, 3))
+    assert one.solver == "dcd, newton" and one.status == "optimal"
+    for other in others:
+        assert np.array_equal(one.coef, other.coef) and np.array_equal(one.dual, other.dual)
+        assert (one.solver, one.epochs, one.why) == (other.solver, other.epochs, other.why)
+
+
 def text(n=3000, p=5000, seed=0):
     """Rows of 30 words, frequent ones among them, of length 1, and signs that a plane explains but for some."""
     rng = np.random.default_rng(seed)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class DualgapError(Exception):
     """The root of every error that dualgap raises on purpose."""
@@ -36,3 +39,11 @@ class NotEnoughMemory(DualgapError, MemoryError):
 
 class ScaleWarning(UserWarning):
     """Columns differ so much in scale that standardising them is worth a thought; the fit is certified as stated."""
+
+
+def tell(message: str, category: type[Warning]) -> None:
+    """A warning that points at the caller's own line: the first that is neither ours nor scikit-learn's."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("dualgap", "sklearn", "joblib"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from dualgap.errors import tell
 from dualgap.estimators.linear_svc import LinearSVC
 from dualgap.estimators.svc import SVC
 from dualgap.kernels import gamma_value
@@ -53,11 +53,10 @@ def kernel_classifier(
     from sklearn.kernel_approximation import Nystroem
     from sklearn.pipeline import make_pipeline
 
-    warnings.warn(
+    tell(
         f"{X.shape[0]} rows are more than exact_up_to={exact_up_to}: an approximate map of {n_components} components "
         "in front of LinearSVC stands for SVC; the certificate is that of the linear problem.",
         UserWarning,
-        stacklevel=2,
     )
     approximation = Nystroem(kernel="rbf", gamma=value, n_components=n_components, random_state=random_state)
     return make_pipeline(approximation, LinearSVC(loss="hinge", C=C, intercept="free", **options))

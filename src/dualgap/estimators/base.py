@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from dualgap.data import Array, largest
-from dualgap.errors import InvalidData, UnsupportedProblem
+from dualgap.errors import InvalidData, UnsupportedProblem, tell
 from dualgap.estimators.callbacks import CallbackSupportMixin, Watch
 from dualgap.estimators.saving import SavedEstimator
 from dualgap.result import Certificate, Result, Status, Trace
@@ -152,11 +151,10 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
             Status.max_time: f"Raise max_time={self.max_time} or leave it at None",
             Status.stalled: self._after_stall(worst),
         }[worst.status]
-        warnings.warn(
+        tell(
             f"{type(self).__name__} stopped ({worst.status}){which} at a relative duality gap of "
             f"{worst.certificate.relative_gap:.2g}; asked for was tol={self.tol:g}. {advice}, or ask for a larger tol.",
             ConvergenceWarning,
-            stacklevel=5,
         )
 
     def _after_stall(self, worst: Result) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils._param_validation import Interval, Real, StrOptions
 from sklearn.utils.fixes import parse_version
 
 from dualgap.data import Array
-from dualgap.errors import UnsupportedProblem
+from dualgap.errors import UnsupportedProblem, tell
 from dualgap.estimators.classifier import LinearClassifier
 from dualgap.estimators.transfer import to_logistic_regression
 
@@ -118,10 +117,9 @@ class LogisticRegression(LinearClassifier):
 
     def _check_supported(self) -> None:
         if self.penalty != "deprecated" and _PENALTY_IS_DEPRECATED:
-            warnings.warn(
+            tell(
                 "'penalty' is deprecated since scikit-learn 1.8: leave it out (it means l2 here).",
                 FutureWarning,
-                stacklevel=4,
             )
         if self.penalty is None or np.inf == self.C:
             raise UnsupportedProblem(

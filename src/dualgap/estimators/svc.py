@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from functools import partial
 from itertools import combinations
 from numbers import Real
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dualgap import _core
 from dualgap.data import Array
-from dualgap.errors import InvalidData
+from dualgap.errors import InvalidData, tell
 from dualgap.estimators.kernel import KernelEstimator
 from dualgap.estimators.labels import class_factors, encode, row_weights
 from dualgap.estimators.transfer import to_svm
@@ -355,11 +354,10 @@ class NuSVC(KernelClassifier):
         total = self.nu * float(costs.sum())
         most = 2 * float(min(costs[y > 0].sum(), costs[y < 0].sum()))
         if total > most * (1 + 1e-12):
-            warnings.warn(
+            tell(
                 f"nu={self.nu:g} is infeasible for these classes; the largest that is not, "
                 f"{most / costs.sum():.3g}, is used instead.",
                 UserWarning,
-                stacklevel=2,
             )
         total = min(total, most)
         return over(ids, y, task="nu_svc", C=1.0, sample_weight=weight, total=total)

@@ -19,7 +19,6 @@ pays for a matrix over the columns (or, where they are too many, over rows of th
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.errors import NotEnoughMemory, ScaleWarning
+from dualgap.errors import NotEnoughMemory, ScaleWarning, tell
 from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
 from dualgap.solvers._finish import finish, judge
@@ -177,12 +176,11 @@ def _constant(problem: Any) -> Answer | None:
 
 def _warn_of_scales(low: int, smallest: float, high: int, largest: float) -> None:
     """One warning where columns differ wildly: the fit will be right, but the model is ruled by the long ones."""
-    warnings.warn(
+    tell(
         f"Columns differ in scale by {largest / smallest:.0e} (column {low} is about {smallest:.1e}, "
         f"column {high} about {largest:.1e}); the stated problem is solved all the same, as the certificate "
         "shows. Standardising the columns would change the model, often for the better.",
         ScaleWarning,
-        stacklevel=4,
     )
 
 

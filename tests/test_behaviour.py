@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import dualgap as dg
@@ -224,8 +225,9 @@ def test_descent_takes_forty_bytes_a_row_beyond_the_input(storage):
 
 MEMORY_OF_NEWTON = """
 import sys, numpy as np, scipy.sparse as sp, dualgap as dg
+from dualgap import _core
 from dualgap.solvers import newton
-kind, loss, n, p, threads = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+kind, loss, n, p, threads, memory = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
 rng = np.random.default_rng(0)
 dg.solve(dg.Problem(rng.random((50, 3)), np.where(np.arange(50) % 2, 1.0, -1.0)), solver="newton")
 X = rng.random((n, p))
@@ -238,16 +240,18 @@ def read(key):
     return int(next(line for line in open("/proc/self/status") if line.startswith(key)).split()[1]) * 1024
 hidden = np.zeros(max(0, read("VmHWM") - read("VmRSS")) + 4096, np.uint8); hidden[::512] = 1  # up to the old peak
 before = read("VmRSS")
-result = dg.solve(problem, solver="newton", tol=1e-4, n_threads=threads)
-a_place = newton.A_SMALL_PLACE if p < newton.SMALL else newton.A_PLACE
-print(result.status, (read("VmHWM") - before) / (newton.A_ROW * n + a_place * (p + 1) ** 2 + 8e6))
+result = dg.solve(problem, solver="newton", tol=1e-4, n_threads=threads, memory=memory)
+allowed = newton.A_ROW * n + min(memory, _core.newton_matrices(problem._core))
+print(result.status, (read("VmHWM") - before) / (allowed + 8e6))  # what Python and the allocator take by the way
 """
 LARGE_TABLES = [
-    ("dense", "hinge", "300000", "15", "2"),
-    ("csr", "logistic", "200000", "20", "2"),
-    ("dense", "squared_hinge", "5000", "800", "8"),
-    ("csr", "hinge", "5000", "800", "2"),
-    ("dense", "hinge", "2000", "1600", "2"),
+    ("dense", "hinge", "300000", "15", "2", "2000000000"),
+    ("csr", "logistic", "200000", "20", "2", "2000000000"),
+    ("dense", "squared_hinge", "5000", "800", "8", "2000000000"),
+    ("dense", "hinge", "9000", "1000", "8", "60000000"),
+    ("dense", "hinge", "9000", "1000", "2", "25000000"),
+    ("csr", "hinge", "5000", "800", "2", "2000000000"),
+    ("dense", "hinge", "2000", "1600", "2", "2000000000"),
 ]
 
 
@@ -260,14 +264,20 @@ def test_newton_takes_no_more_than_it_asks_for(table):
     assert status == "optimal" and float(share) <= 1
 
 
-def test_warnings_point_at_the_line_of_the_caller():
+@pytest.mark.parametrize("jobs", [None, 1, 2])
+def test_warnings_point_at_the_line_of_the_caller(jobs):
+    """Also from several classes in threads; once for each call."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 3)) * [1.0, 1e6, 1.0]
+    X = rng.standard_normal((600, 3)) * [1.0, 1e6, 1.0]
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        dg.solve(dg.Problem(X, y))
-        dg.LinearSVC(max_iter=1, tol=1e-12).fit(X, y)
-        GridSearchCV(dg.LinearSVC(), {"C": [1.0]}, cv=2).fit(X, y)
-    assert {type(w.message).__name__ for w in told} >= {"ScaleWarning", "ConvergenceWarning"}
-    assert {w.filename for w in told} == {__file__}
+    calls = [
+        (dg.ScaleWarning, lambda: dg.solve(dg.Problem(X, y))),
+        (ConvergenceWarning, lambda: dg.LinearSVC(max_iter=1, tol=1e-12, n_jobs=jobs).fit(X, y)),
+        (dg.ScaleWarning, lambda: dg.LinearSVC(n_jobs=jobs).fit(X, np.arange(600) % 3)),
+        (dg.ScaleWarning, lambda: GridSearchCV(dg.LinearSVC(n_jobs=jobs), {"C": [1.0]}, cv=2, refit=False).fit(X, y)),
+    ]
+    for (category, call), times in zip(calls, (1, 1, 1, 2), strict=True):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call()
+        assert [w.filename for w in told if w.category is category] == times * [__file__]

@@ -1,14 +1,17 @@
 """Every solver of the registry on 200 random problems of its own: the objective against Clarabel or SciPy, the dual
 point feasible to 1e-12, and the certificate what plain NumPy computes."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import HealthCheck, Phase, given, settings
 
 import dualgap as dg
 import reference
+from dualgap import _core
 from reference import Case, cases
 
 SOLVERS = {s.name: s for s in dg.solvers() if "linear" in s.problems}
@@ -171,6 +174,60 @@ def test_what_a_bend_makes_of_rounding_is_in_the_certificate(loss, C):
     losses = sum(BENDS[loss](1 - Fraction(sign) * z) for sign, z in zip(y, scores, strict=True))
     exact = sum(v * v for v in w) / 2 + Fraction(C) * losses
     assert abs(float(exact - Fraction(result.certificate.primal))) <= result.certificate.rounding
+
+
+EXACT = {
+    **BENDS,
+    "hinge": lambda short: max(short, 0),
+    "logistic": lambda short: max(short - 1, 0) + Fraction(math.log1p(math.exp(-abs(float(short - 1))))),
+}
+
+
+@pytest.mark.parametrize("loss", EXACT)
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, np.asfortranarray], ids=["rows", "csr", "columns"])
+def test_the_rounding_of_scores_is_in_the_certificate(loss, storage):
+    """Rows of every length, what is large in them taken off again: P from fractions."""
+    rng = np.random.default_rng(0)
+    for size in range(1, 15):
+        X = rng.standard_normal((40, size)) * 10.0 ** rng.integers(-2, 3, (40, size))
+        if size > 2:
+            X[:, -1] = -X[:, 0] * (1 + 1e-13 * rng.standard_normal(40))
+        w, y = np.ones(size), np.where(rng.random(40) < 0.5, 1.0, -1.0)
+        certificate = dg.certify(dg.Problem(storage(X), y, loss, C=3.0), w)
+        scores = (sum(map(Fraction, row)) for row in X)
+        losses = sum(EXACT[loss](1 - Fraction(sign) * z) for sign, z in zip(y, scores, strict=True))
+        exact = Fraction(size) / 2 + 3 * losses
+        assert abs(float(exact - Fraction(certificate.primal))) <= certificate.rounding
+
+
+@pytest.mark.parametrize("loss", EXACT)
+def test_a_score_without_a_digit_left(loss):
+    """Four sums side by side lose −4000 beside 10²⁰; the slope where they say the score is would be nothing."""
+    row = np.zeros(12)
+    row[[0, 1, 4, 8]] = 1e20, 1000.0, -5000.0, -1e20
+    certificate = dg.certify(dg.Problem(row[None], [1.0], loss), np.ones(12))
+    exact = Fraction(6) + EXACT[loss](1 + Fraction(4000))
+    assert abs(float(exact - Fraction(certificate.primal))) <= certificate.rounding
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
+def test_rows_that_do_not_count_do_not_blur(loss):
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.5], [1e300, 0.0]]), [1.0, -1.0, 1.0]
+    known = dg.solve(dg.Problem(X[:2], y[:2], loss, C=1e3), tol=1e-6)
+    problem = dg.Problem(X, y, loss, C=1e3, sample_weight=[1.0, 1.0, 0.0])
+    for stretch in (1.0, 1e10):  # then the last row's score is beyond every number
+        w = stretch * known.coef
+        alone = dg.certify(dg.Problem(X[:2], y[:2], loss, C=1e3), w, dual=known.dual)
+        beside = dg.certify(problem, w, dual=np.append(known.dual, 0.0))
+        assert (beside.primal, beside.dual, beside.relative_gap) == (alone.primal, alone.dual, alone.relative_gap)
+
+
+@pytest.mark.parametrize("loss", [entry.name for entry in dg.losses()])
+@pytest.mark.parametrize("w", [[np.nan, 0.0], [np.inf, 0.0], [np.inf, -np.inf], [1e200, 1e200]])
+def test_no_point_beyond_numbers_is_certified(loss, w):
+    X, y = np.array([[1.0, 1.0], [1.0, -1.0], [1e200, -1e200]]), [1.0, -1.0, 1.0]
+    certificate = _core.judge(dg.Problem(X, y, loss)._core, np.array(w), 0.0, np.zeros(3), 1)
+    assert certificate.relative_gap == np.inf
 
 
 def test_a_tube_far_wider_than_the_scores():

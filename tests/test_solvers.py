@@ -595,7 +595,7 @@ def test_what_auto_looks_at(storage):
         count = (kept != 0).sum(axis=1) if storage is sp.csr_array else np.full(len(kept), 12)
         counted = np.maximum((kept != 0).sum(axis=0), 1) if storage is sp.csr_array else len(kept)
         scale = np.sqrt((kept**2).sum(axis=0) / counted)
-        assert np.allclose([square, entries], [(kept**2).sum(axis=1).mean(), count.mean()], rtol=1e-6)
+        assert np.allclose([square, entries], [(kept**2).sum(axis=1).mean(), length], rtol=1e-6)
         assert np.isclose(pairs, (0.5 * count * (count + 1)).mean())
         assert (low, high) == (0, 11) and np.allclose([smallest, largest], scale[[0, 11]], rtol=1e-6)
 

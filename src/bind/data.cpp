@@ -57,16 +57,16 @@ Matrix csr(const nb::object& data, const nb::object& indices, const nb::object& 
   return {view, {data, indices, indptr}, narrow ? "csr float32" : "csr float64", facts.increasing};
 }
 
-/// What choosing a solver needs, from rows with some ten thousand entries together (two hundred rows at least, a
-/// thousand at most): mean ‖x‖², mean number of entries and of their pairs; and, where columns are not too many to look
-/// at, which has the smallest and which the largest mean square of its entries, with their roots.
+/// What choosing a solver needs: mean number of entries; from rows with some ten thousand entries together (some 200
+/// rows at least, some 1,000 at most) mean ‖x‖² and number of pairs of entries; and, where columns are not too many to
+/// look at, which has the smallest and which the largest mean square of its entries, with their roots.
 nb::tuple profile(const Matrix& matrix) {
   constexpr Index many_columns = 20000;
   constexpr double much = 10000, least = 200, most = 1000;
   struct Column {
     double squares = 0, seen = 0;
   };
-  double squares = 0, entries = 0, pairs = 0;
+  double squares = 0, pairs = 0;
   const Index cols = count_cols(matrix.rows), n = count_rows(matrix.rows);
   const bool look = matrix.storage.starts_with("dense") || cols <= many_columns;
   std::vector<Column> columns(look ? cols : 0);
@@ -78,7 +78,6 @@ nb::tuple profile(const Matrix& matrix) {
         const double share = 1 / static_cast<double>(count);
         for (Index i = 0; i < n; i += step) {
           const auto size = static_cast<double>(rows.entries(i));
-          entries += share * size;
           pairs += share * 0.5 * size * (size + 1);
           squares += share * squared_norm(rows, i);
           if (!look) continue;
@@ -100,7 +99,7 @@ nb::tuple profile(const Matrix& matrix) {
     if (low < 0 || mean < smallest) low = j, smallest = mean;
     if (high < 0 || mean > largest) high = j, largest = mean;
   }
-  return nb::make_tuple(squares, entries, pairs, nb::make_tuple(low, std::sqrt(smallest), high, std::sqrt(largest)));
+  return nb::make_tuple(squares, length, pairs, nb::make_tuple(low, std::sqrt(smallest), high, std::sqrt(largest)));
 }
 
 BoundProblem make_problem(const nb::object& matrix, const InVector& y, const std::optional<InVector>& weight, double C,

@@ -77,6 +77,9 @@ void bind_solvers(nb::module_& m) {
       "newton_is_wide",
       [](const BoundProblem& problem, double memory) { return newton_is_wide(problem.problem, memory); },
       nb::arg("problem"), nb::arg("memory"));
+  m.def(
+      "newton_matrices", [](const BoundProblem& problem) { return newton_matrices(problem.problem); },
+      nb::arg("problem"));
   m.def("packs_rows", [](const BoundProblem& problem) { return packs_rows(problem.problem.rows); }, nb::arg("problem"));
   m.def("sdca", &run_sdca, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("order"),
         nb::arg("begin"), nb::arg("output"), nb::arg("seed"));

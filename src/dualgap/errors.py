@@ -1,9 +1,10 @@
-"""What can go wrong, each also the built-in type a caller would catch."""
+"""What can go wrong, each also the built-in type a caller would catch; and how a warning is told."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from contextvars import ContextVar
 
 
 class DualgapError(Exception):
@@ -41,8 +42,23 @@ class ScaleWarning(UserWarning):
     """Columns differ so much in scale that standardising them is worth a thought; the fit is certified as stated."""
 
 
+#: set inside a worker: what is to be told in the thread that waits for it, where the caller's line is
+held: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("held", default=None)
+
+
 def tell(message: str, category: type[Warning]) -> None:
-    """A warning that points at the caller's own line: the first that is neither ours nor scikit-learn's."""
+    """A warning that points at the caller's own line: the first that is neither ours nor scikit-learn's (or joblib's).
+
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     tell("columns differ", ScaleWarning)
+    >>> told[0].category.__name__
+    'ScaleWarning'
+    """
+    kept = held.get()
+    if kept is not None:
+        kept.append((message, category))
+        return
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("dualgap", "sklearn", "joblib"):
         level, frame = level + 1, frame.f_back

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 from dualgap.config import available_threads
-from dualgap.errors import InvalidData
+from dualgap.errors import InvalidData, held, tell
 
 T = TypeVar("T")
 SMALL = 500_000  # entries, over all problems, below which starting threads costs more than it brings
@@ -40,15 +40,18 @@ def time_left(max_time: float | None, started: float, k: int, count: int, worker
 
 
 def together(task: Callable[[int], T], count: int, workers: int) -> list[T]:
-    """[task(0), …, task(count−1)] over threads. The first exception, Ctrl-C included, ends the others and is raised."""
+    """[task(0), …, task(count−1)] over threads. The first exception, Ctrl-C included, ends the others and is raised;
+    what they warn of is told here."""
     if workers <= 1:
         return [task(k) for k in range(count)]
     from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
     stop = threading.Event()
+    warned: list[tuple[str, type[Warning]]] = []
 
     def worker(k: int) -> T | None:
         give_up.set(stop)
+        held.set(warned)
         return None if stop.is_set() else task(k)
 
     with ThreadPoolExecutor(workers) as pool:
@@ -60,6 +63,8 @@ def together(task: Callable[[int], T], count: int, workers: int) -> list[T]:
         finally:
             if not all(future.done() for future in futures):
                 stop.set()
+    for message, category in warned:
+        tell(message, category)
     failed = next((error for future in futures if (error := future.exception())), None)
     if failed:
         raise failed

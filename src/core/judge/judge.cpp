@@ -13,11 +13,11 @@ namespace dualgap {
 
 namespace {
 
-/// xᵀw and Σ|xⱼwⱼ|, by instructions that every machine has: two entries at a time, four sums each.
 struct Score {
-  double z = 0, size = 0;
+  double z = 0, size = 0;  // xᵀw and Σ|xⱼwⱼ|
 };
 
+/// By instructions that every machine has: two entries at a time, four sums each.
 template <class Row>
 [[gnu::always_inline]] inline Score score_of(const Row row, const double* w) {
   using Pair = double __attribute__((vector_size(16)));
@@ -107,13 +107,12 @@ void add_product(double x, double y, double& sum, double& rest) {
   sum = t;
 }
 
-/// The largest slope of cℓ within the rounding of a score: it may be on either side of a corner. Where slopes cost
-/// logarithms there is no corner, and 1 − e^−ℓ ≤ min(1, ℓ) is enough.
+/// The largest slope of cℓ, c > 0, within the rounding of a score: slopes of a convex loss rise, so one of the two ends
+/// has it. A loss whose slopes cost logarithms may know a bound that does not.
 template <class Loss>
 [[gnu::always_inline]] inline double steepest(const Loss& loss, double y, double c, double z, double blur,
                                               double value) {
-  if constexpr (Loss::check_every > 1) return std::min(c, value);
-  if (!(c > 0)) return 0.0;
+  if constexpr (requires { loss.steepest(c, value, blur); }) return loss.steepest(c, value, blur);
   const double left = loss.prox(y, c, 0.0, z - blur, 0.0).beta, right = loss.prox(y, c, 0.0, z + blur, 0.0).beta;
   return std::max(std::abs(left), std::abs(right));
 }
@@ -124,6 +123,7 @@ template <class Rows, class Loss>
 void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, ConstVector w, double b,
                  const Vector* beta, Index begin, Index end, Part& part) {
   constexpr Index few = 32;
+  const double lines = static_cast<double>(end - begin + 4);
   double z[few], size[few], value[few], dual[few];
   for (Index first = begin; first < end; first += few) {
     const Index count = std::min(few, end - first);
@@ -137,12 +137,11 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
       const double sums = static_cast<double>(rows.entries(first + k) / 4 + 6);
       const double blur = unit_roundoff * (sums * size[k] + 2 * std::abs(y));  // of the score, and what is taken of it
       value[k] = c > 0 ? c * loss.value(y, z[k]) : 0.0;
-      part.error += steepest(loss, y, c, z[k], blur, value[k]) * blur + 8 * unit_roundoff * value[k];
+      if (c > 0) part.error += steepest(loss, y, c, z[k], blur, value[k]) * blur + 8 * unit_roundoff * value[k];
     }
     part.loss.add(value, count);
     if (!beta) continue;
     const double* a = beta->data() + first;
-    const double lines = static_cast<double>(end - begin + 4);
     for (Index k = 0; k < count; ++k) {
       const double y = problem.y[first + k];
       dual[k] = loss.dual(y, problem.cost(first + k), a[k]);
@@ -182,9 +181,11 @@ void judge_carefully(const Problem& problem, const Rows& rows, const Loss& loss,
     part.dual.add(dual);
     part.sum.add(a);
     part.size += std::abs(a);
-    part.error +=
-        steepest(loss, y, c, z, blur, value) * blur + lines * lines * std::abs(a) * size +
-        unit_roundoff * (8 * value + 4 * std::abs(dual) + 4 * std::abs(a) * (std::abs(b) + std::abs(y) + std::abs(z)));
+    if (c > 0) part.error += steepest(loss, y, c, z, blur, value) * blur;
+    part.error += unit_roundoff * (8 * value + 4 * std::abs(dual));
+    if (a != 0)
+      part.error += lines * lines * std::abs(a) * size +
+                    4 * unit_roundoff * std::abs(a) * (std::abs(b) + std::abs(y) + std::abs(z));
   }
 }
 

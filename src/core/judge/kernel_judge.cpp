@@ -119,14 +119,24 @@ Sides loss_sides(const KernelProblem& problem, ConstVector z, ConstVector beta, 
       problem.loss);
 }
 
-/// ‖x‖², or k(x, x) of a precomputed kernel, for every row.
+/// ‖x‖² by plain instructions.
+template <class Rows>
+double plain_square(const Rows& rows, Index i) {
+  Sum square;
+  rows.view(i, [&](const auto& row) {
+    for (Index e = 0; e < row.size; ++e) square.add(row.value(e) * row.value(e));
+  });
+  return square.value();
+}
+
+/// k(x, x) for every row.
 std::vector<double> own_values(const KernelProblem& problem) {
   std::vector<double> own(problem.n());
   std::visit(
       [&](const auto& rows) {
         for (Index i = 0; i < problem.n(); ++i) {
           if (problem.kernel.shape != Kernel::Shape::precomputed)
-            own[i] = problem.kernel.of_itself(squared_norm(rows, problem.ids[i]));
+            own[i] = problem.kernel.of_itself(plain_square(rows, problem.ids[i]));
           else
             rows.view(problem.ids[i], [&](const auto& row) {
               for (Index e = 0; e < row.size; ++e)

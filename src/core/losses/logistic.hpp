@@ -28,6 +28,8 @@ struct Logistic {
     return -small * std::log(small / c) -
            big * log_one_plus(-small / c);  // log(big / c) would be right to c·1e-16 only
   }
+  /// cσ at the farther end is at most c, and at most cℓ there: σ = 1 − e^−ℓ ≤ ℓ, and ℓ rises by no more than the blur.
+  double steepest(double c, double value, double blur) const { return std::min(c, value + c * blur); }
   Interval box(double y, double c) const { return margin_box(y, c); }
   Step prox(double y, double c, double beta, double z, double q) const {
     if (c <= 0) return {0, 0};

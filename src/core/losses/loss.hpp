@@ -11,6 +11,7 @@
 //                           Descent needs no more before it looks at the next row
 //   slack(y, c, β, z)       how far z may still move before this row wants to leave the bound it sits at (> 0),
 //                           or minus the size of its projected gradient (≤ 0)
+//   steepest(c, cℓ, δ)      only where slopes cost logarithms: a bound on c|ℓ′| within δ of a score with that value
 //   bend(c)                 where the conjugate term is yβ − ½ bend(c) β² inside the box: its curvature, for c > 0.
 //                           Losses of another shape have none, and methods go by `prox` alone
 //
@@ -37,7 +38,7 @@ struct Step {
 [[gnu::always_inline]] inline Step bounded_step(double beta, double pull, double curvature, Interval box) {
   if (!(curvature > 1e-305)) return {pull > 0 ? box.high : pull < 0 ? box.low : box.clip(beta), 0.0};
   const double inverse = 1 / curvature, free = beta + pull * inverse;  // without branches: who is where is chance
-  return {box.clip(free), (free > box.low) & (free < box.high) ? inverse : 0.0};
+  return {box.clip(free), ((free > box.low) & (free < box.high)) ? inverse : 0.0};
 }
 
 /// The slack of a row in a box: `pull` is the gradient of the dual at β.

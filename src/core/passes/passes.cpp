@@ -38,14 +38,14 @@ Blocks list_blocks(const Rows& rows, RowList list) {
   return Blocks(size, rows.entries() / std::max<Index>(rows.rows(), 1) * size, rows.cols(), Blocks::solver_share);
 }
 
-/// v = Σ over blocks of what part(block, begin, end, sum) adds to its sum, in order.
+/// v = Σ over blocks of what part(block, begin, end, sum) adds to its sum, in order; at most so many sums at a time.
 template <class F>
-bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part) {
+bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part, Index most = Blocks::most) {
   std::fill(v.begin(), v.end(), 0.0);
   const Index p = static_cast<Index>(v.size());
   if (blocks.count == 1) return team.try_each(1, [&](Index) { part(0, 0, blocks.n, v.data()); });
   const Index each = p > long_sum ? 1 : 4;  // of long ones no more than the caches hold
-  const Index wave = team.size() == 1 ? 1 : std::min<Index>(blocks.count, each * team.size());
+  const Index wave = team.size() == 1 ? 1 : std::min<Index>({blocks.count, each * team.size(), most});
   const auto parts = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(wave * p));
   for (Index first = 0; first < blocks.count; first += wave) {
     const Index count = std::min(wave, blocks.count - first);
@@ -403,12 +403,13 @@ bool packs_rows(const AnyRows& rows) {
   return std::visit([](const auto& r) { return packs(r); }, rows);
 }
 
-bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vector h) {
+bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, double room, Vector h) {
   const GramTask task{list, weight, sign, ones, p() + (ones ? 1 : 0)};
   const Index d = task.d, size = static_cast<Index>(list.size());
   return std::visit(
       [&](const auto& rows) {
-        const bool large = d > 1000, packed = packs(rows);  // large: too large to have several
+        const double matrices = room / (8.0 * static_cast<double>(d) * static_cast<double>(d));
+        const bool large = d > small || matrices < 2, packed = packs(rows);  // large: too large to have several
         if (large && packed) return gram_by_columns(rows, task, h.data(), team_, blas_);
         if constexpr (is_sparse<std::decay_t<decltype(rows)>>)
           if (large) {  // every block its own columns, over all rows
@@ -428,8 +429,9 @@ bool Passes::gram(RowList list, ConstVector weight, double sign, bool ones, Vect
         };
         if (blocks.count == 1) return team_.try_each(1, [&](Index) { block(0, size, h.data()); });
         std::vector<double> sum(h.size());  // every block of rows its own matrix, added in order
-        const bool done = ordered_sum(team_, blocks, sum,
-                                      [&](Index, Index begin, Index end, double* part) { block(begin, end, part); });
+        const bool done = ordered_sum(
+            team_, blocks, sum, [&](Index, Index begin, Index end, double* part) { block(begin, end, part); },
+            static_cast<Index>(std::min<double>(matrices, most_matrices)) - 1);
         for (std::size_t k = 0; k < h.size(); ++k) h[k] += sum[k];
         return done;
       },

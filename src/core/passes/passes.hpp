@@ -46,9 +46,11 @@ class Passes {
   /// of v. Of at most `Blocks::most` blocks; those of one come in order.
   bool scores_and_combination(ConstVector w, double b, Vector z, const Then& weigh, ConstVector beta, Vector v);
 
+  /// Up to so many columns blocks of rows have each a matrix of their own, so many at a time, if there is room.
+  static constexpr Index small = 1000, most_matrices = 17;
   /// H += sign Σ weight[k] x̃x̃ᵀ over the list, x̃ = (x, 1) where `ones`; upper triangle of a column-major d × d matrix,
-  /// below it anything. No weights: all one.
-  bool gram(RowList list, ConstVector weight, double sign, bool ones, Vector h);
+  /// below it anything. No weights: all one. Matrices beside H take no more than `room` bytes.
+  bool gram(RowList list, ConstVector weight, double sign, bool ones, double room, Vector h);
   /// u = X̃ᵀ diag(d) X̃s over the list, x̃ = (x, 1), s and u of p + 1 entries, d indexed by row
   bool product(RowList list, ConstVector d, ConstVector s, Vector u);
   /// q = Σ d x² by column, over one row of the list in every `step`, each counted so many times

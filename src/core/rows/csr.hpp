@@ -19,6 +19,7 @@ struct Pattern {
   bool wide_starts, wide_indices;
   Sample sample{};
 
+  // inline whatever the compiler thinks: a call a row is felt where rows are short
   [[gnu::always_inline]] Index start(Index i) const { return offset(sample(i)); }
   [[gnu::always_inline]] Index end(Index i) const { return offset(sample(i) + 1); }
   [[gnu::always_inline]] Index offset(Index i) const {

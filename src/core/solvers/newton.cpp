@@ -636,5 +636,6 @@ void newton(const Problem& problem, Answer& answer, const NewtonOptions& options
 }
 
 bool newton_is_wide(const Problem& problem, double memory) { return NewtonSystem::is_wide(problem, memory); }
+double newton_matrices(const Problem& problem) { return NewtonSystem::matrices(problem); }
 
 }  // namespace dualgap

@@ -25,6 +25,11 @@ bool NewtonSystem::is_wide(const Problem& problem, double memory) {
   return d > largest_side(memory) || (thin && d > strong);
 }
 
+double NewtonSystem::matrices(const Problem& problem) {
+  const double d = static_cast<double>(side(problem));
+  return 8.0 * d * d * (d <= Passes::small ? 2 + Passes::most_matrices : 3);
+}
+
 NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& blas, double memory, Control& control)
     : problem_(problem),
       passes_(passes),
@@ -34,6 +39,7 @@ NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& b
       ones_(problem.intercept != Intercept::none),
       d_(side(problem)),
       reg_b_(problem.intercept == Intercept::regularized ? 1 / problem.scale2() : 0.0),
+      room_(memory - 16.0 * static_cast<double>(d_) * static_cast<double>(d_)),
       largest_(largest_side(memory)),
       wide_(is_wide(problem, memory)),
       factor_(control.team, blas),
@@ -100,7 +106,7 @@ bool NewtonSystem::solve_wide(ConstVector slope, ConstVector grad, Vector move, 
 
 bool NewtonSystem::rebuild_gram() {
   sum_.assign(static_cast<std::size_t>(d_ * d_), 0.0);
-  if (!passes_.gram(zone_, uniform_ ? ConstVector{} : ConstVector(weight_), 1.0, ones_, sum_)) return false;
+  if (!passes_.gram(zone_, uniform_ ? ConstVector{} : ConstVector(weight_), 1.0, ones_, room_, sum_)) return false;
   work_ += static_cast<double>(zone_size()) / static_cast<double>(problem_.n());
   in_sum_.clear();
   if (!uniform_) return true;
@@ -136,7 +142,8 @@ bool NewtonSystem::update_gram() {
   sum_size_ = zone_size();
   sum_peak_ = std::max(sum_peak_, sum_size_);
   work_ += static_cast<double>(changes) / static_cast<double>(problem_.n());
-  const bool done = passes_.gram(entered, {}, 1.0, ones_, sum_) && passes_.gram(left, {}, -1.0, ones_, sum_);
+  const bool done =
+      passes_.gram(entered, {}, 1.0, ones_, room_, sum_) && passes_.gram(left, {}, -1.0, ones_, room_, sum_);
   if (!done) in_sum_.clear();
   return done;
 }

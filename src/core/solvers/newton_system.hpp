@@ -61,6 +61,8 @@ class NewtonSystem {
   bool wide() const { return wide_; }
   /// The same, asked beforehand: more columns than the memory has room for, or many and each row has few of them.
   static bool is_wide(const Problem& problem, double memory);
+  /// Bytes that matrices over the columns take where there is all the memory that they can use.
+  static double matrices(const Problem& problem);
 
  private:
   enum class Outcome { solved, unfinished, given_up };
@@ -95,6 +97,7 @@ class NewtonSystem {
   const bool ones_;
   const Index d_;
   const double reg_b_;
+  const double room_;    // bytes for other matrices over the columns than the sum and its factor
   const Index largest_;  // side of the largest matrix allowed
   const bool wide_;
 

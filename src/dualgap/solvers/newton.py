@@ -12,9 +12,6 @@ from dualgap.registry import Solver, loss_names
 from dualgap.solvers import Answer, Start, number_of
 
 A_ROW = 100.0  # bytes at most, beside the data
-A_PLACE = 24.0  # bytes for each place of a matrix over the columns: it, its factor, and one to add up
-A_SMALL_PLACE = 160.0  # the same where every block of rows has its own, up to so many columns:
-SMALL = 1000
 MUCH = 1e8  # bytes worth a look at what is free
 
 
@@ -38,13 +35,12 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
 
 def room(problem: Any, memory: float) -> float:
     """Bytes for matrices: what is asked for, unless less is free. Where columns do not fit, rows are factored."""
-    d = problem.n_cols + 1.0
-    rows, a_place = A_ROW * problem.n_rows, A_SMALL_PLACE if d <= SMALL else A_PLACE
-    if rows + min(memory, a_place * d**2) < MUCH:
+    rows = A_ROW * problem.n_rows
+    if rows + min(memory, _core.newton_matrices(problem._core)) < MUCH:
         return memory
     free = available_memory()
     need_memory(rows, f"solver='newton' keeps {A_ROW:.0f} bytes for each of {problem.n_rows:,} rows", free)
-    return float(min(memory, (free - rows) * A_PLACE / a_place))
+    return float(min(memory, free - rows))
 
 
 SOLVER = Solver(

@@ -22,6 +22,7 @@ SECTIONS = (
     "race",
     "easy",
     "hard",
+    "large",
     "stalls",
     "unscaled",
     "threads",

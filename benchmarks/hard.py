@@ -230,9 +230,12 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
         f"{sum(r['passes'] > 250 for r in rows if 'newton' in r['solver'])}",
         f"longest measured in the judge's passes, all work on matrices included: the time of {in_passes(time_):.0f} "
         f"({time_['set']} {time_['loss']} C={time_['C']:g} {time_['intercept']})",
-        f"best peer still more than 1e-3 above the optimum after ten times our time in {behind} of {len(told)} cells "
-        f"that peers can do, more than 10 % above it in {sum(d > 0.1 for d in told)}",
     ]
+    if told:
+        lines.append(
+            f"best peer still more than 1e-3 above the optimum after ten times our time in {behind} of {len(told)} "
+            f"cells that peers can do, more than 10 % above it in {sum(d > 0.1 for d in told)}"
+        )
     return lines + [
         f"not certified: {r['set']} {r['loss']} C={r['C']:g} {r['intercept']}, gap {r['gap']:.1e}, {r['status']}"
         for r in failed

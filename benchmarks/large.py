@@ -1,5 +1,6 @@
 """The large tables of the hard grid, whole and without peers, who would take hours: every loss that fits, C from 1e-3
-to 1e3, three intercepts, each certified to 1e-6. The quick run has the hinge, or for real targets the tube, at C = 1."""
+to 1e3, three intercepts, each certified to 1e-6. The quick run has the hinge, or where targets are real the tube, at
+C = 1."""
 
 from __future__ import annotations
 

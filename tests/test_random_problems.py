@@ -210,6 +210,25 @@ def test_a_score_without_a_digit_left(loss):
     assert abs(float(exact - Fraction(certificate.primal))) <= certificate.rounding
 
 
+def test_a_dual_point_whose_sum_is_lost_in_rounding_proves_nothing():
+    """v = Σβx is 256·200 in one column, and 0 beside 2⁷⁰; with w = 0 no score tells how large it was on the way."""
+    large, small, n = 2.0**70, 2.0**60, 200
+    rows = [[large, -large], *n * [[small + 256, -small]], *n * [[small - 256, -small]], [large, -large]]
+    y = np.array([1.0] + n * [1.0] + n * [-1.0] + [-1.0])
+    for wide in (2, 400):
+        X = np.hstack([rows, np.zeros((len(y), wide - 2))])
+        for table in (X, sp.csr_array(X)):
+            assert dg.certify(dg.Problem(table, y), np.zeros(wide), dual=y).relative_gap >= 0.5
+
+
+@pytest.mark.parametrize("scale", [1e-220, 1e-160, 1.0, 1e160, 1e220])
+def test_certificates_of_rows_whose_squares_have_no_room(scale):
+    X, y = few(2)
+    result = dg.solve(dg.Problem(X, y), tol=1e-9)
+    certificate = dg.certify(dg.Problem(X * scale, y, C=1.0), result.coef / scale, dual=result.dual)
+    assert certificate.primal >= certificate.dual and not np.isnan(certificate.relative_gap)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
 def test_rows_that_do_not_count_do_not_blur(loss):
     X, y = np.array([[1.0, 0.0], [-1.0, 0.5], [1e300, 0.0]]), [1.0, -1.0, 1.0]

@@ -83,6 +83,12 @@ class VectorSum {
     carry_.resize(total_.size());
     for (std::size_t j = 0; j < x.size(); ++j) carry_[j] += x[j];
   }
+  /// ‖v − w‖²
+  double squared_distance(ConstVector w) const {
+    const Index size = static_cast<Index>(total_.size());
+    if (carry_.empty()) return squares(size, [&](Index j) { return total_[j] - w[j]; });
+    return squares(size, [&](Index j) { return total_[j] + carry_[j] - w[j]; });
+  }
   double squared_norm() const {
     const Index size = static_cast<Index>(total_.size());
     if (carry_.empty()) return squares(size, [&](Index j) { return total_[j]; });
@@ -97,6 +103,7 @@ struct Part {
   Sums loss, dual, sum;
   double error = 0;  // a bound, so that its own rounding does not matter
   double size = 0;   // Σ|β|
+  double reach = 0;  // a bound on how far v may be off
   std::vector<double> v, rest;
 };
 
@@ -117,6 +124,37 @@ template <class Loss>
   return std::max(std::abs(left), std::abs(right));
 }
 
+/// At least ‖x‖, whatever its squares are.
+template <class Rows>
+double length_bound(const Rows& rows, Index i) {
+  double most = 0;
+  rows.view(i, [&](const auto& row) {
+    for (Index k = 0; k < row.size; ++k) most = std::max(most, std::abs(row.value(k)));
+  });
+  return most * std::sqrt(static_cast<double>(rows.entries(i)));
+}
+
+/// v ← v + ax; ‖x‖²
+template <class Row>
+[[gnu::always_inline]] inline double add_row(const Row row, double a, double* v) {
+  using Pair = double __attribute__((vector_size(16)));
+  Pair square = {};
+  Index k = 0;
+  for (; k + 2 <= row.size; k += 2) {
+    const Pair x = {row.value(k), row.value(k + 1)}, t = a * x;
+    square += x * x;
+    v[row.column(k)] += t[0];
+    v[row.column(k + 1)] += t[1];
+  }
+  double all = square[0] + square[1];
+  if (k < row.size) {
+    const double x = row.value(k);
+    all += x * x;
+    v[row.column(k)] += a * x;
+  }
+  return all;
+}
+
 /// One block: Σ cℓ, Σ −cℓ*, Σβ, v = Σβx, and the error that rounding may have made in them. A few rows at a time, so
 /// that what is read, what is computed and what is written do not wait for each other.
 template <class Rows, class Loss>
@@ -124,7 +162,7 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
                  const Vector* beta, Index begin, Index end, Part& part) {
   constexpr Index few = 32;
   const double lines = static_cast<double>(end - begin + 4);
-  double z[few], size[few], value[few], dual[few];
+  double z[few], size[few], value[few], dual[few], squares = 0;  // the last: Σ|β|‖x‖²
   for (Index first = begin; first < end; first += few) {
     const Index count = std::min(few, end - first);
     for (Index k = 0; k < count; ++k) {
@@ -152,10 +190,14 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
     part.sum.add(a, count);
     for (Index k = 0; k < count; ++k)
       if (a[k] != 0)
-        rows.view(first + k, [&](const auto& row) {
-          for (Index t = 0; t < row.size; ++t) part.v[row.column(t)] += a[k] * row.value(t);
-        });
+        rows.view(first + k, [&](const auto& row) { squares += std::abs(a[k]) * add_row(row, a[k], part.v.data()); });
   }
+  double lengths = std::sqrt(part.size) * std::sqrt(squares);  // ≥ Σ|β|‖x‖ (Cauchy, Schwarz)
+  if (beta && !(squares > 1e-200 && squares < 1e200)) {        // squares have no room: by the largest entries
+    lengths = 0;
+    for (Index i = begin; i < end; ++i) lengths += std::abs((*beta)[i]) * length_bound(rows, i);
+  }
+  part.reach = unit_roundoff * lines * lengths;
 }
 
 /// The same with scores and v in twice the digits, for points whose gap is hidden by the rounding otherwise: several
@@ -183,9 +225,11 @@ void judge_carefully(const Problem& problem, const Rows& rows, const Loss& loss,
     part.size += std::abs(a);
     if (c > 0) part.error += steepest(loss, y, c, z, blur, value) * blur;
     part.error += unit_roundoff * (8 * value + 4 * std::abs(dual));
-    if (a != 0)
+    if (a != 0) {
       part.error += lines * lines * std::abs(a) * size +
                     4 * unit_roundoff * std::abs(a) * (std::abs(b) + std::abs(y) + std::abs(z));
+      part.reach += lines * lines * std::abs(a) * length_bound(rows, i);
+    }
   }
 }
 
@@ -207,7 +251,7 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
     team.for_each(count, [&](Index k) {
       Part& part = parts[k];
       part.loss = part.dual = part.sum = Sums{};
-      part.error = part.size = 0;
+      part.error = part.size = part.reach = 0;
       if (beta) part.v.assign(rows.cols(), 0.0);
       if (carefully) part.rest.assign(rows.cols(), 0.0);
       const Index begin = blocks.begin(first + k), end = blocks.begin(first + k + 1);
@@ -222,6 +266,7 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
       all.sum.add(parts[k].sum.value());
       all.error += parts[k].error;
       all.size += parts[k].size;
+      all.reach += parts[k].reach;
       if (v) v->add(parts[k].v);
       if (v && carefully) v->add_rest(parts[k].rest);
     }
@@ -338,7 +383,9 @@ static Certificate objectives(const Problem& problem, ConstVector w, double b, V
     c.primal = size + all.loss.value();
     c.dual = -0.5 * square - 0.5 * problem.scale2() * total * total + all.dual.value();
     const double doubt = unit_roundoff * all.size;  // of the total
-    c.rounding = all.error + problem.scale2() * doubt * (std::abs(total) + doubt) +
+    // ½‖v‖²: an error e of v counts |v|ᵀe ≤ |w|ᵀe, which is in all.error, and ‖v − w‖‖e‖ + ½‖e‖²
+    const double off = all.reach * (std::sqrt(v.squared_distance(w)) + 0.5 * all.reach);
+    c.rounding = all.error + off + problem.scale2() * doubt * (std::abs(total) + doubt) +
                  4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(size) + square);
   });
   if (std::isnan(c.primal)) c.primal = infinity;

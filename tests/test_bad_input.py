@@ -124,7 +124,7 @@ def test_one_class_constant_columns_and_empty_columns(loss, intercept):
 
 
 @pytest.mark.parametrize("loss", reference.LOSSES)
-@pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e20, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e20, 1e139])
 def test_values_of_any_size(loss, scale):
     result = fit(GOOD * scale, loss=loss)
     assert not np.isnan(result.certificate.primal)
@@ -155,3 +155,14 @@ def test_costs_of_any_size(loss, C):
 def test_one_row_and_one_column():
     result = fit([[2.0]], [1.0])
     assert result.status == "optimal" and result.coef == pytest.approx([0.5], rel=1e-3)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("value", [1e141, -1e160, 1e308])
+def test_numbers_whose_squares_have_no_room_are_named(storage, value):
+    X = np.array([[1.0, 2.0], [value, 0.5], [0.0, 1.0]])
+    with pytest.raises(
+        dg.InvalidData, match=rf"up to 1e\+{int(np.log10(abs(value)))}, whose squares float64 cannot hold"
+    ):
+        dg.Problem(storage(X), [1.0, -1.0, 1.0])
+    assert dg.Problem(storage(X / abs(value) * 1e140), [1.0, -1.0, 1.0]).n_rows == 3

@@ -208,10 +208,10 @@ void bind_data(nb::module_& m) {
       .def_ro("increasing", &Matrix::increasing)
       .def("all_entries", &entries_of)
       .def("profile", &profile)
-      .def("all_finite", [](const Matrix& a, int threads) {
+      .def("all_fit", [](const Matrix& a, int threads) {
         Team team(threads);
         const nb::gil_scoped_release release;
-        return all_finite(a.rows, team);
+        return all_fit(a.rows, team);
       });
   m.def("dense", &dense);
   m.def("csr", &csr);

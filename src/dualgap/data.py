@@ -14,7 +14,7 @@ from dualgap.errors import InvalidData
 Array = npt.NDArray[np.float64]
 
 
-def as_matrix(X: Any) -> _core.Matrix:
+def as_matrix(X: Any, name: str = "X") -> _core.Matrix:
     """The core's view of X. Copies only what cannot be used in place: other dtypes, byte orders and sparse formats."""
     if isinstance(X, _core.Matrix):
         return X
@@ -28,8 +28,8 @@ def as_matrix(X: Any) -> _core.Matrix:
         raise InvalidData("Found array with 0 feature(s) while a minimum of 1 is required.")
     if matrix.rows >= 2**32:
         raise InvalidData(f"{matrix.rows} rows are more than the 2**32 that one fit takes.")
-    if not matrix.all_finite(looking_threads(matrix)):
-        raise InvalidData(f"Input X contains {_what_is_not_finite(X)}; replace or drop those rows first.")
+    if not matrix.all_fit(looking_threads(matrix)):
+        raise InvalidData(_what_does_not_fit(X, name))
     return matrix
 
 
@@ -38,9 +38,14 @@ def looking_threads(matrix: _core.Matrix) -> int:
     return available_threads() if matrix.entries >= LARGE else 1
 
 
-def _what_is_not_finite(X: Any) -> str:
-    values = X.data if hasattr(X, "tocsr") else np.asarray(X)
-    return "NaN" if np.isnan(np.asarray(values, dtype=np.float64)).any() else "infinity"
+def _what_does_not_fit(X: Any, name: str) -> str:
+    """NaN, infinity, or a number whose square times many others has no room."""
+    values = np.asarray(X.data if hasattr(X, "tocsr") else X, dtype=np.float64)
+    if np.isfinite(values).all():
+        most = float(np.abs(values).max())
+        return f"{name} contains values up to {most:.2g}, whose squares float64 cannot hold: scale its columns."
+    what = "NaN" if np.isnan(values).any() else "infinity"
+    return f"Input {name} contains {what}; replace or drop those rows first."
 
 
 def _usable(a: Any) -> Any:

@@ -60,6 +60,6 @@ def tell(message: str, category: type[Warning]) -> None:
         kept.append((message, category))
         return
     level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("dualgap", "sklearn", "joblib"):
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in ("dualgap", "sklearn", "joblib"):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

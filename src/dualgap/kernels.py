@@ -156,7 +156,7 @@ def kernel_rows(kernel: Kernel, X: Any) -> Any:
     if not kernel.by_table:
         return as_matrix(X)
     table = kernel.table(X, X) if kernel.function else X
-    matrix = as_matrix(table)
+    matrix = as_matrix(table, "The kernel matrix")
     if matrix.rows != matrix.cols:
         raise InvalidData(
             f"Precomputed matrix must be a square matrix. Input is a {matrix.rows}x{matrix.cols} matrix: "

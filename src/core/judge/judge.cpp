@@ -174,7 +174,7 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
       const double y = problem.y[first + k], c = problem.cost(first + k);
       const double sums = static_cast<double>(rows.entries(first + k) / 4 + 6);
       const double blur = unit_roundoff * (sums * size[k] + 2 * std::abs(y));  // of the score, and what is taken of it
-      value[k] = c > 0 ? c * loss.value(y, z[k]) : 0.0;
+      value[k] = c > 0 ? c * loss.value(y, z[k]) + 0.0 * z[k] : 0.0;  // a score beyond numbers has no loss of 0
       if (c > 0) part.error += steepest(loss, y, c, z[k], blur, value[k]) * blur + 8 * unit_roundoff * value[k];
     }
     part.loss.add(value, count);
@@ -401,7 +401,8 @@ Certificate judge(const Problem& problem, ConstVector w, double b, Vector beta, 
   check_sizes(problem, w, beta.size());
   const double moved = make_feasible(problem, beta);
   Certificate c = objectives(problem, w, b, beta, team, false);
-  if (c.primal - c.dual <= c.rounding && c.relative_gap > 0) c = objectives(problem, w, b, beta, team, true);
+  const bool hidden = c.primal - c.dual <= c.rounding && std::isfinite(c.primal) && std::isfinite(c.dual);
+  if (hidden && c.relative_gap > 0) c = objectives(problem, w, b, beta, team, true);
   c.moved = moved;
   c.primal *= problem.unit;
   c.dual *= problem.unit;

@@ -25,8 +25,9 @@ struct Logistic {
   double dual(double y, double c, double beta) const {
     const double a = y * beta, rest = c - a, small = std::min(a, rest), big = std::max(a, rest);
     if (c <= 0 || small <= 0) return 0;
-    return -small * std::log(small / c) -
-           big * log_one_plus(-small / c);  // log(big / c) would be right to c·1e-16 only
+    const double share = small / c;
+    if (share <= 0) return small * (1 + std::log(c) - std::log(small));  // less than every number
+    return -small * std::log(share) - big * log_one_plus(-share);        // log(big / c) would be right to c·1e-16 only
   }
   /// cσ at the farther end is at most c, and at most cℓ there: σ = 1 − e^−ℓ ≤ ℓ, and ℓ rises by no more than the blur.
   double steepest(double c, double value, double blur) const { return std::min(c, value + c * blur); }

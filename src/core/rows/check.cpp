@@ -12,14 +12,18 @@ namespace dualgap {
 
 namespace {
 
-/// Are the values from `first` up to `end` finite? x·0 is 0 for a finite x and NaN otherwise.
+constexpr double stretch = 1e168;  // beyond 1.8e140 times this is infinite
+
+bool has_room(double x) { return std::isfinite(x * stretch); }
+
+/// The same of the values from `first` up to `end`: y·0 is 0 for a finite y and NaN otherwise.
 template <class At>
-bool finite_run(Index first, Index end, At at) {
+bool fitting_run(Index first, Index end, At at) {
   double zero[8] = {};
   Index k = first;
   for (; k + 8 <= end; k += 8)
-    for (int lane = 0; lane < 8; ++lane) zero[lane] += at(k + lane) * 0.0;
-  for (; k < end; ++k) zero[0] += at(k) * 0.0;
+    for (int lane = 0; lane < 8; ++lane) zero[lane] += at(k + lane) * stretch * 0.0;
+  for (; k < end; ++k) zero[0] += at(k) * stretch * 0.0;
   double sum = 0;
   for (const double z : zero) sum += z;
   return sum == 0.0;
@@ -27,19 +31,19 @@ bool finite_run(Index first, Index end, At at) {
 
 /// The same for the rows [begin, end).
 template <class T>
-bool finite_rows(const CsrRows<StoredValues<T>>& rows, Index begin, Index end) {
+bool fitting_rows(const CsrRows<StoredValues<T>>& rows, Index begin, Index end) {
   const Pattern& pattern = rows.pattern();
   return begin == end ||
-         finite_run(pattern.start(begin), pattern.end(end - 1), [&](Index k) { return rows.values().at(k); });
+         fitting_run(pattern.start(begin), pattern.end(end - 1), [&](Index k) { return rows.values().at(k); });
 }
-bool finite_rows(const CsrRows<EqualValues>& rows, Index, Index) { return std::isfinite(rows.values().value); }
+bool fitting_rows(const CsrRows<EqualValues>& rows, Index, Index) { return has_room(rows.values().value); }
 
 template <class Rows>
-bool finite_rows(const Rows& rows, Index begin, Index end) {
-  bool finite = true;
-  for (Index i = begin; i < end && finite; ++i)
-    rows.view(i, [&](const auto& row) { finite = finite_run(0, row.size, [&](Index k) { return row.value(k); }); });
-  return finite;
+bool fitting_rows(const Rows& rows, Index begin, Index end) {
+  bool fit = true;
+  for (Index i = begin; i < end && fit; ++i)
+    rows.view(i, [&](const auto& row) { fit = fitting_run(0, row.size, [&](Index k) { return row.value(k); }); });
+  return fit;
 }
 
 /// Does every index exceed the one before? Without branches inside: nearly every row is in order.
@@ -74,14 +78,14 @@ bool is_tidy(const I* index, const Pattern& pattern, Index rows, Index cols) {
 
 }  // namespace
 
-bool all_finite(const AnyRows& rows, Team& team) {
+bool all_fit(const AnyRows& rows, Team& team) {
   const Blocks blocks(count_rows(rows), count_rows(rows) / Blocks::most);
-  std::atomic<bool> finite = true;
+  std::atomic<bool> fit = true;
   team.for_each(blocks.count, [&](Index k) {
-    if (finite && !std::visit([&](const auto& r) { return finite_rows(r, blocks.begin(k), blocks.end(k)); }, rows))
-      finite = false;
+    if (fit && !std::visit([&](const auto& r) { return fitting_rows(r, blocks.begin(k), blocks.end(k)); }, rows))
+      fit = false;
   });
-  return finite;
+  return fit;
 }
 
 PatternFacts check_pattern(const Pattern& pattern, Index rows, Index cols, Index entries) {

@@ -6,8 +6,8 @@
 
 namespace dualgap {
 
-/// Is every value finite?
-bool all_finite(const AnyRows& rows, Team& team);
+/// Is every value finite, and small enough that sums of squares are too?
+bool all_fit(const AnyRows& rows, Team& team);
 
 struct PatternFacts {
   bool increasing;  // column numbers rise strictly within each row: no duplicates

@@ -162,10 +162,6 @@ def kernel_rows(kernel: Kernel, X: Any) -> Any:
             f"Precomputed matrix must be a square matrix. Input is a {matrix.rows}x{matrix.cols} matrix: "
             "rows of kernel='precomputed' are rows of K."
         )
-    if (top := largest(table)) > LARGEST:
-        raise InvalidData(
-            f"The kernel matrix contains values up to {top:.2g}, whose squares float64 cannot hold: scale it."
-        )
     off = _asymmetry(table)
     if off > ASYMMETRY:
         raise InvalidData(

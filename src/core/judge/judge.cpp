@@ -83,16 +83,11 @@ class VectorSum {
     carry_.resize(total_.size());
     for (std::size_t j = 0; j < x.size(); ++j) carry_[j] += x[j];
   }
-  /// ‖v − w‖²
-  double squared_distance(ConstVector w) const {
-    const Index size = static_cast<Index>(total_.size());
-    if (carry_.empty()) return squares(size, [&](Index j) { return total_[j] - w[j]; });
-    return squares(size, [&](Index j) { return total_[j] + carry_[j] - w[j]; });
-  }
-  double squared_norm() const {
-    const Index size = static_cast<Index>(total_.size());
-    if (carry_.empty()) return squares(size, [&](Index j) { return total_[j]; });
-    return squares(size, [&](Index j) { return total_[j] + carry_[j]; });
+  /// The sum, when all are in.
+  const std::vector<double>& value() {
+    for (std::size_t j = 0; j < carry_.size(); ++j) total_[j] += carry_[j];
+    carry_.clear();
+    return total_;
   }
 
  private:
@@ -377,14 +372,17 @@ static Certificate objectives(const Problem& problem, ConstVector w, double b, V
                               bool carefully) {
   Certificate c{};
   visit(problem, [&](const auto& rows, const auto& loss) {
-    VectorSum v;
-    const Part all = judge_rows(problem, rows, loss, w, b, &beta, &v, team, carefully);
-    const double total = all.sum.value(), size = penalty(problem, w, b), square = v.squared_norm();
+    VectorSum sum;
+    const Part all = judge_rows(problem, rows, loss, w, b, &beta, &sum, team, carefully);
+    const std::vector<double>& v = sum.value();
+    const double total = all.sum.value(), size = penalty(problem, w, b);
+    const double square = squares(problem.p(), [&](Index j) { return v[j]; });
+    const double distance = std::sqrt(squares(problem.p(), [&](Index j) { return v[j] - w[j]; }));
     c.primal = size + all.loss.value();
     c.dual = -0.5 * square - 0.5 * problem.scale2() * total * total + all.dual.value();
     const double doubt = unit_roundoff * all.size;  // of the total
     // ½‖v‖²: an error e of v counts |v|ᵀe ≤ |w|ᵀe, which is in all.error, and ‖v − w‖‖e‖ + ½‖e‖²
-    const double off = all.reach * (std::sqrt(v.squared_distance(w)) + 0.5 * all.reach);
+    const double off = all.reach * (distance + 0.5 * all.reach);
     c.rounding = all.error + off + problem.scale2() * doubt * (std::abs(total) + doubt) +
                  4 * unit_roundoff * (std::abs(c.primal) + std::abs(c.dual) + std::abs(size) + square);
   });

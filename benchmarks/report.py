@@ -82,7 +82,7 @@ def _ratios(result: dict[str, Any], path: Path) -> str:
         )
     ax.axvline(1, color="#444", lw=1)
     ax.set(xscale="log", yticks=range(len(sets)), yticklabels=sets[::-1])
-    ax.set_xlabel("times as fast as the best peer of the cell (distance 1e-3; left of the line: slower)")
+    ax.set_xlabel("times as fast as the best peer of the cell\n(distance 1e-3; left of the line: slower)")
     ax.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     ax.grid(axis="x", which="both", alpha=0.15)
     ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 1))

@@ -13,6 +13,8 @@ struct Blocks {
   /// At most so many, and so few that adding up a p-vector for each is small beside reading the entries: a block has at
   /// least `share` of them for every column. The judge reads each row twice, with plain instructions: it can have more.
   static constexpr Index solver_share = 16, judge_share = 6;
+  /// Rows of a block where each costs a few instructions: some microseconds of work.
+  static constexpr Index light = 2048;
   Blocks(Index rows, Index entries, Index cols, Index share)
       : n(rows), count(std::clamp<Index>(entries / (share * std::max<Index>(cols, 1)), 1, most)) {}
   /// Blocks of about `length` rows.

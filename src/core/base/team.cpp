@@ -5,7 +5,7 @@
 namespace dualgap {
 
 namespace {
-constexpr int spins = 2000;  // about 20 microseconds: shorter than waking a sleeping thread
+constexpr int spins = 2000;  // about a millisecond, given to whoever wants the core: rounds follow each other faster
 }
 
 Team::~Team() {

@@ -158,6 +158,7 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
   constexpr Index few = 32;
   const double lines = static_cast<double>(end - begin + 4);
   double z[few], size[few], value[few], dual[few], squares = 0;  // the last: Σ|β|‖x‖²
+  double slips = 0, doubts = 0, sizes = 0;                       // errors of P and of D, Σ|β|
   for (Index first = begin; first < end; first += few) {
     const Index count = std::min(few, end - first);
     for (Index k = 0; k < count; ++k) {
@@ -170,7 +171,7 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
       const double sums = static_cast<double>(rows.entries(first + k) / 4 + 6);
       const double blur = unit_roundoff * (sums * size[k] + 2 * std::abs(y));  // of the score, and what is taken of it
       value[k] = c > 0 ? c * loss.value(y, z[k]) + 0.0 * z[k] : 0.0;  // a score beyond numbers has no loss of 0
-      if (c > 0) part.error += steepest(loss, y, c, z[k], blur, value[k]) * blur + 8 * unit_roundoff * value[k];
+      if (c > 0) slips += steepest(loss, y, c, z[k], blur, value[k]) * blur + 8 * unit_roundoff * value[k];
     }
     part.loss.add(value, count);
     if (!beta) continue;
@@ -178,8 +179,8 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
     for (Index k = 0; k < count; ++k) {
       const double y = problem.y[first + k];
       dual[k] = loss.dual(y, problem.cost(first + k), a[k]);
-      part.size += std::abs(a[k]);
-      part.error += a[k] != 0 ? unit_roundoff * std::abs(a[k]) * (lines * size[k] + 4 * std::abs(y)) : 0.0;
+      sizes += std::abs(a[k]);
+      doubts += a[k] != 0 ? unit_roundoff * std::abs(a[k]) * (lines * size[k] + 4 * std::abs(y)) : 0.0;
     }
     part.dual.add(dual, count);
     part.sum.add(a, count);
@@ -187,6 +188,8 @@ void judge_block(const Problem& problem, const Rows& rows, const Loss& loss, Con
       if (a[k] != 0)
         rows.view(first + k, [&](const auto& row) { squares += std::abs(a[k]) * add_row(row, a[k], part.v.data()); });
   }
+  part.error = slips + doubts;
+  part.size = sizes;
   double lengths = std::sqrt(part.size) * std::sqrt(squares);  // ≥ Σ|β|‖x‖ (Cauchy, Schwarz)
   if (beta && !(squares > 1e-200 && squares < 1e200)) {        // squares have no room: by the largest entries
     lengths = 0;
@@ -238,7 +241,8 @@ template <class Rows, class Loss>
 Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, ConstVector w, double b, const Vector* beta,
                 VectorSum* v, Team& team, bool carefully = false) {
   const Blocks blocks(problem.n(), rows.entries(), rows.cols(), Blocks::judge_share);
-  const Index wave = team.size() == 1 ? 1 : 2 * team.size();
+  const Index each = std::max<Index>(2, 16384 / std::max<Index>(rows.cols(), 1));  // no more than the caches hold
+  const Index wave = team.size() == 1 ? 1 : each * team.size();
   std::vector<Part> parts(static_cast<std::size_t>(std::min(wave, blocks.count)));
   Part all;
   for (Index first = 0; first < blocks.count; first += wave) {
@@ -272,6 +276,30 @@ Part judge_rows(const Problem& problem, const Rows& rows, const Loss& loss, Cons
 double penalty(const Problem& problem, ConstVector w, double b) {
   const double half = 0.5 * squares(static_cast<Index>(w.size()), [&](Index j) { return w[j]; }) + problem.total * b;
   return problem.intercept == Intercept::regularized ? half + 0.5 * (b / problem.scale) * (b / problem.scale) : half;
+}
+
+/// Every β into its box; how far the one went that went farthest. Most often all are there: that is seen without a
+/// branch.
+template <class Loss>
+double into_boxes(const Problem& problem, const Loss& loss, Vector beta) {
+  constexpr Index many = 64;
+  double clipped[many];
+  Index inside = 0;
+  for (Index first = 0; first < problem.n(); first += many) {
+    const Index count = std::min(many, problem.n() - first);
+    for (Index k = 0; k < count; ++k)
+      clipped[k] = loss.box(problem.y[first + k], problem.cost(first + k)).clip(beta[first + k]);
+    for (Index k = 0; k < count; ++k) inside += clipped[k] == beta[first + k];
+  }
+  if (inside == problem.n()) return 0;
+  double moved = 0;
+  for (Index i = 0; i < problem.n(); ++i) {
+    const Interval box = loss.box(problem.y[i], problem.cost(i));
+    const double value = std::isnan(beta[i]) ? box.clip(0.0) : box.clip(beta[i]);
+    moved = std::max(moved, std::abs(value - beta[i]));
+    beta[i] = value;
+  }
+  return moved;
 }
 
 /// Σ clip(βᵢ − t) over the boxes, less t₀: falls monotonically in t.
@@ -336,13 +364,7 @@ void onto_total(const Problem& problem, const Loss& loss, Vector beta) {
 double make_feasible(const Problem& problem, Vector beta) {
   return std::visit(
       [&](const auto& loss) {
-        double moved = 0;
-        for (Index i = 0; i < problem.n(); ++i) {
-          const Interval box = loss.box(problem.y[i], problem.cost(i));
-          const double inside = std::isnan(beta[i]) ? box.clip(0.0) : box.clip(beta[i]);
-          moved = std::max(moved, std::abs(inside - beta[i]));
-          beta[i] = inside;
-        }
+        double moved = into_boxes(problem, loss, beta);
         if (problem.intercept != Intercept::free) return moved;
         const std::vector<double> before(beta.begin(), beta.end());
         onto_total(problem, loss, beta);

@@ -23,12 +23,12 @@ constexpr bool is_sparse = false;
 template <class Values>
 constexpr bool is_sparse<CsrRows<Values>> = true;
 
-/// Blocks of about 65,536 entries. Of long rows up to 512, so that what is done with a block's rows then has enough of
+/// Blocks of about 16,384 entries. Of long rows up to 512, so that what is done with a block's rows then has enough of
 /// them for wide instructions, but of no more than four million entries or a sixteenth of the list: threads want some.
 template <class Rows>
 Blocks even_blocks(const Rows& rows, Index count) {
   const auto rows_with = [&](Index entries) { return entries * rows.rows() / std::max<Index>(rows.entries(), 1); };
-  return Blocks(count, std::max({Index{64}, rows_with(65536), std::min({Index{512}, rows_with(1 << 22), count / 16})}));
+  return Blocks(count, std::max({Index{64}, rows_with(16384), std::min({Index{512}, rows_with(1 << 22), count / 16})}));
 }
 
 /// Blocks of a list for sums of vectors over the columns.
@@ -44,7 +44,8 @@ bool ordered_sum(Team& team, const Blocks& blocks, Vector v, F part, Index most 
   std::fill(v.begin(), v.end(), 0.0);
   const Index p = static_cast<Index>(v.size());
   if (blocks.count == 1) return team.try_each(1, [&](Index) { part(0, 0, blocks.n, v.data()); });
-  const Index each = p > long_sum ? 1 : 4;  // of long ones no more than the caches hold
+  const Index each =
+      p > long_sum ? 1 : std::max<Index>(4, 32768 / std::max<Index>(p, 1));  // no more than the caches hold
   const Index wave = team.size() == 1 ? 1 : std::min<Index>({blocks.count, each * team.size(), most});
   const auto parts = std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(wave * p));
   for (Index first = 0; first < blocks.count; first += wave) {

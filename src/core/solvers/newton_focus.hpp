@@ -12,7 +12,7 @@ namespace dualgap {
 
 class Focus {
  public:
-  explicit Focus(Index n) : n_(n), blocks_(n, 4096) {}
+  explicit Focus(Index n) : n_(n), blocks_(n, Blocks::light) {}
 
   bool everyone() const { return rows_.empty(); }
   const RowNumbers& rows() const { return rows_; }
@@ -22,7 +22,7 @@ class Focus {
 
   void watch(RowNumbers rows) {
     rows_ = std::move(rows);
-    blocks_ = Blocks(rows_.empty() ? n_ : static_cast<Index>(rows_.size()), 4096);
+    blocks_ = Blocks(rows_.empty() ? n_ : static_cast<Index>(rows_.size()), Blocks::light);
   }
   void watch_everyone() { watch({}); }
 

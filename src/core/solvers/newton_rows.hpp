@@ -53,6 +53,18 @@ class NewtonRows {
   Interval box(Index i) const { return loss_.box(problem_.y[i], problem_.cost(i)); }
   double dual(Index i, double value) const { return loss_.dual(problem_.y[i], problem_.cost(i), value); }
 
+  /// `inside`: the values of so many rows watched, from place `first`, each within its box; and the dual's terms there.
+  void bound(Index first, Index count, const double* values, double* inside, double* terms) const {
+    const Loss loss = loss_;
+    Index k = 0;
+    focus.each(first, first + count, [&](Index i) {
+      const double y = problem_.y[i], c = problem_.cost(i);
+      inside[k] = loss.box(y, c).clip(values[k]);
+      terms[k] = loss.dual(y, c, inside[k]);
+      ++k;
+    });
+  }
+
   /// The smoothing of a row: q, for long rows as many times more as they are longer than most.
   double smoothing(Index i) const { return stretch_.empty() ? q : q * stretch_[i]; }
 
@@ -178,10 +190,17 @@ class NewtonRows {
   /// The watched rows for which f(i, sums) is true, in order, and the blocks' sums; f runs on every thread.
   template <class F>
   RowNumbers where(Sums& sums, F f) {
+    return where_among(sums, [&](Index begin, Index end, Sums& part, auto take) {
+      focus.each(begin, end, [&](Index i) { take(i, f(i, part)); });
+    });
+  }
+  /// The same where f(begin, end, sums, take) looks at places of the rows watched, and calls take(i, whether) for each.
+  template <class F>
+  RowNumbers where_among(Sums& sums, F f) {
     std::vector<Sums> parts(static_cast<std::size_t>(focus.blocks().count));
     RowNumbers list = pick(team_, focus.blocks(), [&](Index k, auto take) {
       Sums part;
-      focus.each(k, [&](Index i) { take(i, f(i, part)); });
+      f(focus.blocks().begin(k), focus.blocks().end(k), part, take);
       parts[k] = part;
     });
     for (const Sums& part : parts) sums.add(part);

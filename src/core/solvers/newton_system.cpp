@@ -48,7 +48,7 @@ NewtonSystem::NewtonSystem(const Problem& problem, Passes& passes, const Blas& b
 }
 
 void NewtonSystem::find_zone(ConstVector slope) {
-  const Blocks blocks(static_cast<Index>(slope.size()), 16384);
+  const Blocks blocks(static_cast<Index>(slope.size()), Blocks::light);
   std::vector<double> low(static_cast<std::size_t>(blocks.count), infinity), high(low.size());
   zone_ = pick(control_.team, blocks, [&](Index k, auto take) {
     double least = infinity, most = 0;
@@ -63,7 +63,7 @@ void NewtonSystem::find_zone(ConstVector slope) {
   });
   uniform_ = std::ranges::min(low) == std::ranges::max(high);
   weight_.resize(zone_.size());
-  const Blocks places(zone_size(), 16384);
+  const Blocks places(zone_size(), Blocks::light);
   control_.team.for_each(places.count, [&](Index k) {
     for (Index i = places.begin(k); i < places.end(k); ++i) weight_[i] = slope[zone_[i]];
   });
@@ -117,7 +117,7 @@ bool NewtonSystem::rebuild_gram() {
 }
 
 void NewtonSystem::mark_zone(char mark) {
-  const Blocks places(zone_size(), 16384);
+  const Blocks places(zone_size(), Blocks::light);
   control_.team.for_each(places.count, [&](Index k) {
     for (Index i = places.begin(k); i < places.end(k); ++i) in_sum_[zone_[i]] |= mark;
   });
@@ -127,7 +127,7 @@ void NewtonSystem::mark_zone(char mark) {
 bool NewtonSystem::update_gram() {
   if (!uniform_ || in_sum_.empty()) return rebuild_gram();
   mark_zone(2);
-  const Blocks blocks(problem_.n(), 16384);
+  const Blocks blocks(problem_.n(), Blocks::light);
   const auto marked = [&](int mark) {
     return pick(control_.team, blocks, [&](Index k, auto take) {
       for (Index i = blocks.begin(k); i < blocks.end(k); ++i) take(i, in_sum_[i] == mark);

@@ -32,14 +32,25 @@ class NewtonTangent {
   void take(NewtonRows<Loss>& rows, double t) {
     beta.resize(direction_.size());
     sums = {};
-    clipped_ = rows.where(sums, [&](Index i, Sums& s) {
-      const double unbound = rows.combined[i] + t * direction_[i];
-      beta[i] = rows.box(i).clip(unbound);
-      direction_[i] = beta[i] - unbound;
-      s.dual += rows.dual(i, beta[i]);
-      s.beta += beta[i];
-      s.size += std::abs(beta[i]);
-      return direction_[i] != 0;
+    clipped_ = rows.where_among(sums, [&](Index begin, Index end, Sums& s, auto take) {
+      constexpr Index many = 64;
+      double unbound[many], inside[many], dual[many];
+      for (Index first = begin; first < end; first += many) {
+        const Index count = std::min(many, end - first);
+        Index k = 0;
+        rows.focus.each(first, first + count, [&](Index i) { unbound[k++] = rows.combined[i] + t * direction_[i]; });
+        rows.bound(first, count, unbound, inside, dual);
+        k = 0;
+        rows.focus.each(first, first + count, [&](Index i) {
+          beta[i] = inside[k];
+          direction_[i] = inside[k] - unbound[k];
+          s.dual += dual[k];
+          s.beta += inside[k];
+          s.size += std::abs(inside[k]);
+          take(i, inside[k] != unbound[k]);
+          ++k;
+        });
+      }
     });
   }
 

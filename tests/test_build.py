@@ -15,7 +15,7 @@ import dualgap as dg
 from dualgap import _core
 
 CORE = Path(__file__).resolve().parent.parent / "src" / "core"
-LEVELS = ("baseline", "avx2-nogather", "avx2", "avx512-nogather", "avx512")
+LEVELS = ("baseline", "avx2", "avx512")
 FLAGS = {"avx2": ["-mavx2", "-mfma"], "avx512": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mfma"]}
 X86 = platform.machine() in {"x86_64", "AMD64"}
 

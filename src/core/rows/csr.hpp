@@ -1,5 +1,8 @@
 // Compressed sparse rows, float32 or float64 values or one value throughout (counts, one-hot), int32 or int64 indices.
 //
+// Ordinary loads and stores, two numbers at a time: gather and scatter instructions are no faster where rows are short
+// or w is not in the first cache, and much slower on many processors (docs/adr/0002).
+//
 // The width of indices and of row starts is a branch that never changes, not a template parameter: it costs nothing
 // beside the memory it reads, and halves the number of loops to compile.
 #pragma once
@@ -8,7 +11,6 @@
 
 #include "base/types.hpp"
 #include "rows/sample.hpp"
-#include "simd/table.hpp"
 
 namespace dualgap {
 
@@ -44,18 +46,6 @@ struct StoredValues {
   double at(Index k) const { return static_cast<double>(data[k]); }
   double apart(Index k) const { return at(k); }  // at = apart · common
   double common() const { return 1.0; }
-  double dot(const simd::Table& t, Index k, const std::int32_t* j, const double* w, Index n) const {
-    if constexpr (sizeof(T) == 8)
-      return t.sparse.dot_f64(data + k, j, w, n);
-    else
-      return t.sparse.dot_f32(data + k, j, w, n);
-  }
-  void add(const simd::Table& t, Index k, const std::int32_t* j, double a, double* w, Index n) const {
-    if constexpr (sizeof(T) == 8)
-      t.sparse.add_f64(a, data + k, j, w, n);
-    else
-      t.sparse.add_f32(a, data + k, j, w, n);
-  }
   void prefetch(Index k) const { __builtin_prefetch(data + k); }
 };
 
@@ -65,12 +55,6 @@ struct EqualValues {
   double at(Index) const { return value; }
   double apart(Index) const { return 1.0; }
   double common() const { return value; }
-  double dot(const simd::Table& t, Index, const std::int32_t* j, const double* w, Index n) const {
-    return value * t.sparse.dot_ones(j, w, n);
-  }
-  void add(const simd::Table& t, Index, const std::int32_t* j, double a, double* w, Index n) const {
-    t.sparse.add_ones(a * value, j, w, n);
-  }
   void prefetch(Index) const {}
 };
 
@@ -78,7 +62,7 @@ template <class Values>
 class CsrRows {
  public:
   CsrRows(Values values, Pattern pattern, Index rows, Index cols)
-      : values_(values), pattern_(pattern), rows_(rows), cols_(cols), simd_(&simd::active()) {}
+      : values_(values), pattern_(pattern), rows_(rows), cols_(cols) {}
 
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
@@ -92,17 +76,14 @@ class CsrRows {
 
   double dot(Index i, const double* w) const {
     const Index k = pattern_.start(i), n = pattern_.end(i) - k;
-    if (pattern_.wide_indices) return plain_dot(k, pattern_.wide(k), w, n);
-    return n <= few ? plain_dot(k, pattern_.narrow(k), w, n) : values_.dot(*simd_, k, pattern_.narrow(k), w, n);
+    return pattern_.wide_indices ? dot_of(k, pattern_.wide(k), w, n) : dot_of(k, pattern_.narrow(k), w, n);
   }
   void add(Index i, double a, double* w) const {
     const Index k = pattern_.start(i), n = pattern_.end(i) - k;
     if (pattern_.wide_indices)
-      plain_add(k, pattern_.wide(k), a, w, n);
-    else if (n <= few)
-      plain_add(k, pattern_.narrow(k), a, w, n);
+      add_of(k, pattern_.wide(k), a, w, n);
     else
-      values_.add(*simd_, k, pattern_.narrow(k), a, w, n);
+      add_of(k, pattern_.narrow(k), a, w, n);
   }
   template <class F>
   [[gnu::always_inline]] void view(Index i, F f) const {
@@ -126,33 +107,57 @@ class CsrRows {
   const Values& values() const { return values_; }
 
  private:
-  /// Up to so many entries go by ordinary loads at every level: what was just stored is forwarded to such a load, but
-  /// not to a wide gather, which waits for the store; in descent rows follow each other that closely.
-  static constexpr Index few = 16;
+  using Pair = double __attribute__((vector_size(16)));
   static constexpr double tail[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+
+  template <class I>
+  Pair products(Index k, const I* j, const double* w) const {
+    return Pair{values_.apart(k), values_.apart(k + 1)} * Pair{w[j[0]], w[j[1]]};
+  }
 
   /// Eight sums side by side. The last eight entries are then taken once more, those that were in already times zero:
   /// where each row has another number of entries the processor cannot foresee the end of a loop over the rest, and a
   /// wrong guess costs as much as the row.
   template <class I>
-  double plain_dot(Index k, const I* j, const double* w, Index n) const {
-    double sum[8] = {};
+  double dot_of(Index k, const I* j, const double* w, Index n) const {
     if (n < 8) {
-      for (Index t = 0; t < n; ++t) sum[0] += values_.apart(k + t) * w[j[t]];
-      return sum[0] * values_.common();
+      double sum = 0;
+      for (Index t = 0; t < n; ++t) sum += values_.apart(k + t) * w[j[t]];
+      return sum * values_.common();
     }
+    Pair a = {}, b = {}, c = {}, d = {};
     Index t = 0;
-    for (; t + 8 <= n; t += 8)
-      for (Index c = 0; c < 8; ++c) sum[c] += values_.apart(k + t + c) * w[j[t + c]];
-    const double* factor = tail + (n - t);
+    for (; t + 8 <= n; t += 8) {
+      a += products(k + t, j + t, w);
+      b += products(k + t + 2, j + t + 2, w);
+      c += products(k + t + 4, j + t + 4, w);
+      d += products(k + t + 6, j + t + 6, w);
+    }
+    const double* f = tail + (n - t);
     t = n - 8;
-    for (Index c = 0; c < 8; ++c) sum[c] += factor[c] * values_.apart(k + t + c) * w[j[t + c]];
-    const double all = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-    return all * values_.common();
+    a += Pair{f[0], f[1]} * products(k + t, j + t, w);
+    b += Pair{f[2], f[3]} * products(k + t + 2, j + t + 2, w);
+    c += Pair{f[4], f[5]} * products(k + t + 4, j + t + 4, w);
+    d += Pair{f[6], f[7]} * products(k + t + 6, j + t + 6, w);
+    const Pair sum = (a + b) + (c + d);
+    return (sum[0] + sum[1]) * values_.common();
   }
+
+  /// No column stands twice in a row, so four at a time need not wait for each other.
   template <class I>
-  void plain_add(Index k, const I* j, double a, double* w, Index n) const {
-    for (Index t = 0; t < n; ++t) w[j[t]] += a * values_.at(k + t);
+  void add_of(Index k, const I* j, double a, double* w, Index n) const {
+    const double scale = a * values_.common();
+    Index t = 0;
+    for (; t + 4 <= n; t += 4) {
+      double *first = w + j[t], *second = w + j[t + 1], *third = w + j[t + 2], *fourth = w + j[t + 3];
+      const double p = *first + scale * values_.apart(k + t), q = *second + scale * values_.apart(k + t + 1),
+                   r = *third + scale * values_.apart(k + t + 2), s = *fourth + scale * values_.apart(k + t + 3);
+      *first = p;
+      *second = q;
+      *third = r;
+      *fourth = s;
+    }
+    for (; t < n; ++t) w[j[t]] += scale * values_.apart(k + t);
   }
 
   template <class I>
@@ -167,7 +172,6 @@ class CsrRows {
   Values values_;
   Pattern pattern_;
   Index rows_, cols_;
-  const simd::Table* simd_;
 };
 
 }  // namespace dualgap

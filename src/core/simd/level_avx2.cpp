@@ -1,4 +1,3 @@
 #define LEVEL avx2
-#define NOGATHER avx2_nogather
 #define WIDTH 4
 #include "simd/ops.inl"

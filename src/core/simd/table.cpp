@@ -8,20 +8,17 @@ namespace dualgap::simd {
 
 extern const Table table_baseline;
 #if defined(DUALGAP_X86)
-extern const Table table_avx2, table_avx2_nogather;
-extern const Table table_avx512, table_avx512_nogather;
+extern const Table table_avx2, table_avx512;
 #endif
 
 const Table* find(const char* name) {
 #if defined(DUALGAP_X86)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    for (const Table* level : {&table_avx512, &table_avx512_nogather})
-      if (!std::strcmp(name, level->name)) return level;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    for (const Table* level : {&table_avx2, &table_avx2_nogather})
-      if (!std::strcmp(name, level->name)) return level;
+      __builtin_cpu_supports("avx512bw") && !std::strcmp(name, table_avx512.name))
+    return &table_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !std::strcmp(name, table_avx2.name))
+    return &table_avx2;
 #endif
   if (!std::strcmp(name, table_baseline.name)) return &table_baseline;
   return nullptr;
@@ -30,12 +27,8 @@ const Table* find(const char* name) {
 namespace {
 
 const Table& best() {
-#if defined(DUALGAP_X86)
-  __builtin_cpu_init();
-  const bool gathers = !__builtin_cpu_is("amd");  // there they are microcode
-  for (const char* name : {gathers ? "avx512" : "avx512-nogather", gathers ? "avx2" : "avx2-nogather"})
+  for (const char* name : {"avx512", "avx2"})
     if (const Table* level = find(name)) return *level;
-#endif
   return table_baseline;
 }
 

@@ -1,9 +1,6 @@
 // The operations on rows that gain from wide instructions: one build of `ops.inl` per level, chosen once by the
 // processor.
-//
-// Sparse rows by gather and scatter instructions, or where those are slower than as many loads and stores (AMD) without
-// them: the level's name then ends in -nogather. DUALGAP_SIMD=baseline|avx2|avx2-nogather|avx512|avx512-nogather forces
-// a level the processor has (the tests run all of them).
+// DUALGAP_SIMD=baseline|avx2|avx512 forces a level the processor has (the tests run all of them).
 #pragma once
 
 #include <cstdint>
@@ -48,25 +45,12 @@ struct Mercer {
   }
 };
 
-/// What sparse rows need: n ≥ 8 values v (as stored, or all one) in the columns j, none of them twice.
-struct Sparse {
-  // Σ v[k] w[j[k]]
-  double (*dot_f64)(const double* v, const std::int32_t* j, const double* w, std::int64_t n);
-  double (*dot_f32)(const float* v, const std::int32_t* j, const double* w, std::int64_t n);
-  double (*dot_ones)(const std::int32_t* j, const double* w, std::int64_t n);
-  // w[j[k]] += a v[k]
-  void (*add_f64)(double a, const double* v, const std::int32_t* j, double* w, std::int64_t n);
-  void (*add_f32)(double a, const float* v, const std::int32_t* j, double* w, std::int64_t n);
-  void (*add_ones)(double a, const std::int32_t* j, double* w, std::int64_t n);
-};
-
 struct Table {
   const char* name;
   double (*dot_f64)(const double* x, const double* w, std::int64_t n);
   double (*dot_f32)(const float* x, const double* w, std::int64_t n);
   void (*add_f64)(double a, const double* x, double* w, std::int64_t n);
   void (*add_f32)(double a, const float* x, double* w, std::int64_t n);
-  Sparse sparse;
   // log(1 + e^−m) and 1 / (1 + e^m)
   void (*logistic)(const double* m, double* value, double* share, std::int64_t n);
   Mercer mercer;

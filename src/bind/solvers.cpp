@@ -23,7 +23,7 @@ DescentOptions::Begin begin_from(const std::string& name) {
 
 nb::dict run_dcd(const BoundProblem& problem, BoundControl& control, const std::optional<InVector>& beta, double b,
                  const std::string& order, const std::string& begin, bool shrinking, const std::string& stopping,
-                 double kkt_tolerance, double patience, std::uint64_t seed) {
+                 double kkt_tolerance, double patience, double least_epochs, std::uint64_t seed) {
   DcdOptions options;
   options.order = order_from(order);
   options.begin = begin_from(begin);
@@ -32,6 +32,7 @@ nb::dict run_dcd(const BoundProblem& problem, BoundControl& control, const std::
   options.seed = seed;
   options.kkt_tolerance = kkt_tolerance;
   options.patience = patience;
+  options.least_epochs = least_epochs;
   Answer answer = start_from(beta, std::nullopt, b);
   unlocked(control, [&](Control& c) { dcd(problem.problem, answer, options, c); });
   return to_dict(answer);
@@ -70,7 +71,7 @@ nb::dict run_newton(const BoundProblem& problem, BoundControl& control, const st
 void bind_solvers(nb::module_& m) {
   m.def("dcd", &run_dcd, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("b"), nb::arg("order"),
         nb::arg("begin"), nb::arg("shrinking"), nb::arg("stopping"), nb::arg("kkt_tolerance"), nb::arg("patience"),
-        nb::arg("seed"));
+        nb::arg("least_epochs"), nb::arg("seed"));
   m.def("newton", &run_newton, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("w").none(),
         nb::arg("b"), nb::arg("memory"), nb::arg("q"), nb::arg("shrink"), nb::arg("inner"), nb::arg("sampling"));
   m.def(

@@ -21,7 +21,8 @@ struct DescentOptions {
   bool shrinking = true;
   std::uint64_t seed = 0;
   double kkt_tolerance = 0.1;  // for Stopping::kkt: largest projected gradient left, LIBLINEAR's -e
-  double patience = infinity;  // give the point back when more epochs than this seem to be needed
+  double patience = infinity;  // give the point back when more epochs than this seem to be needed,
+  double least_epochs = 0;     // though not before so many
 };
 
 /// Dual coordinate descent from `answer.beta` (empty: zero).

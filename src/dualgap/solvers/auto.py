@@ -40,6 +40,9 @@ HOPELESS = 2e3  # C · mean ‖x‖² above which a few epochs of descent are no
 HOPELESS_WILD = 20.0  # the same where columns differ wildly in scale
 FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
+MOST_EPOCHS = 350.0  # that Newton is taken to cost there at all
+MOST_EPOCHS_SMOOTH = 150.0  # the same for losses without corners: conjugate gradients take most of the steps
+DOZEN = 12.0  # epochs of descent that are worth their while as a start where Newton is dear
 PRODUCTS = 8.0  # epochs' worth of conjugate gradients a step, where they are all there is
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
 ENOUGH_EPOCHS_SQUARED = 20.0  # the same for squared losses: one exact step brings and proves nearly all
@@ -94,6 +97,8 @@ def forecast(problem: Any, tol: float) -> Forecast:
     hardness = costs * mean_square
     epoch = 3.0 * n * entries
     newton = (0.0 if wide else full_grams * gram) + steps * (epoch + side**3 / 60.0)
+    if wide:
+        newton = min(newton, (MOST_EPOCHS if loss.kinked else MOST_EPOCHS_SMOOTH) * epoch)
     if wide and loss.smooth and loss.bounded and hardness <= HOPELESS:  # logistic: no rows are factored
         newton = min(newton, steps * PRODUCTS * epoch)
     return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide, scales)
@@ -121,6 +126,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         else:
             gentle = plan.hardness <= GENTLE and plan.density <= THIN
         descent = {"init": "sgd" if gentle else "zero", "patience": max(plan.patience, 10.0)}
+        descent["least_epochs"] = max(0.05 * plan.patience, DOZEN if plan.wide or plan.patience > 100 else 0.0)
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
         why = f"dcd: newton would cost {plan.patience:.0f} epochs"
         if not control.stopped:

@@ -23,6 +23,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         stopping=one_of(options, "stopping", ("gap", "kkt")),
         kkt_tolerance=number_of(options, "kkt_tolerance"),
         patience=number_of(options, "patience"),
+        least_epochs=number_of(options, "least_epochs"),
         seed=options["seed"],
     )
     return Answer.from_core(raw, "dcd")
@@ -42,5 +43,6 @@ SOLVER = Solver(
         "stopping": "gap",
         "kkt_tolerance": 0.1,
         "patience": math.inf,
+        "least_epochs": 0.0,
     },
 )

@@ -69,6 +69,7 @@ class Descent {
   static constexpr Index length = 8;
   static constexpr double span = 0.5;                // epochs between two notes of the gap
   static constexpr double much = 40;                 // so much smaller may a gap be after an epoch
+  static constexpr double present = 0.8;             // share of the last w in the average where the loss is smooth
   static constexpr double far_off = 3;               // judged so much above a sample's gap, samples are not asked again
   static constexpr std::uint32_t gone = 0xffffffff;  // in order_: shrunk during this epoch
 
@@ -232,11 +233,17 @@ class Descent {
   /// w̄ ← w̄ + (w − w̄)·4/(k+3): weights rising as k³ (Shamir, Zhang 2013), so that the later half counts. Taking the
   /// present with that probability instead draws one moment with the same weights.
   void update_average() {
-    const double t = 4.0 / (static_cast<double>(iterations_) + 3.0);
+    const double t = young() ? present : 4.0 / (static_cast<double>(iterations_) + 3.0);
     if (options_.output != DescentOptions::Output::random)
       approach(t);
     else if (random_.uniform() < t)
       approach(1.0);
+  }
+
+  /// In its first epochs a smooth loss nears its end tenfold with each: an average of them all lags behind, but a fifth
+  /// of the w before is better than none.
+  bool young() const {
+    return Loss::smooth && options_.output == DescentOptions::Output::better && iterations_ > 1 && iterations_ <= 6;
   }
 
   void approach(double t) {
@@ -307,7 +314,7 @@ class Descent {
     if (pass.gap > 0 && epochs_ >= static_cast<double>(logs_.size()) * span)
       logs_.push_back(logs_.back() + std::log(pass.gap));
     const std::size_t last = logs_.size() - 1, quarter = last / 4;
-    if (quarter < 2 || epochs_ < least_epochs()) return false;
+    if (quarter < 2 || epochs_ < options_.least_epochs) return false;
     const auto mean = [&](std::size_t end) {
       return (logs_[end] - logs_[end - quarter]) / static_cast<double>(quarter);
     };
@@ -316,16 +323,12 @@ class Descent {
     return std::log(gap / (control_.tol * size)) / std::max(rate, 1e-6) > options_.patience;
   }
 
-  /// A twentieth of the patience, and where Newton costs a hundred epochs a dozen: a better start is worth them (ADR
-  /// 7).
-  double least_epochs() const { return std::max(0.05 * options_.patience, options_.patience > 100 ? 12.0 : 0.0); }
-
   /// The point to show, as the options ask.
   void fill(Answer& answer) {
     using Output = DescentOptions::Output;
     bool averaged = options_.output != Output::last && iterations_ > 0;
     if (options_.output == Output::better)
-      averaged = iterations_ > 1 && sampled_primal(average_, average_b_) < sampled_primal(w_, intercept());
+      averaged = iterations_ > 1 && (young() || sampled_primal(average_, average_b_) < sampled_primal(w_, intercept()));
     if (averaged && !average_beta_.empty()) {
       answer.beta = average_beta_;
     } else {

@@ -67,7 +67,7 @@ class NewtonSystem {
  private:
   enum class Outcome { solved, unfinished, given_up };
   using Precondition = std::function<bool(ConstVector, Vector)>;
-  static constexpr Index few = 1500;     // zones of up to so many rows are factored at once where steps should be exact
+  static constexpr Index few = 2000;     // zones of up to so many rows are factored at once where steps should be exact
   static constexpr Index strong = 3000;  // the most rows to factor where columns are too many
   static constexpr Index most_iterations = 500;  // of conjugate gradients, then what they have is taken
 

@@ -30,7 +30,7 @@ def run(full: bool) -> list[dict[str, Any]]:
         peers.prepare(X, y)
         for loss in SVM:
             for C in (0.01, 1.0, 100.0) if full or name not in LONG else (1.0,):
-                rows.append(cell(name, X, y, loss, C, rounds=2 if full else 1))
+                rows.append(cell(name, X, y, loss, C, rounds=4 if full else 2))
                 print_row(rows[-1])
     return rows
 

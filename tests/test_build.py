@@ -53,16 +53,23 @@ for A in (X, np.asfortranarray(X), X.astype("f4"), sp.csr_matrix(X), sp.csr_matr
     for loss in ("hinge", "logistic", "epsilon_insensitive"):
         r = dg.solve(dg.Problem(A, y, loss=loss, intercept="regularized"), solver="dcd", tol=1e-9)
         print(r.certificate.primal, r.certificate.dual, *r.coef)
+thin = sp.csr_matrix(X, dtype="f4")
+wide = thin.copy()
+wide.indices, wide.indptr = wide.indices.astype("i8"), wide.indptr.astype("i8")
+for A in (thin, wide, ones):
+    r = dg.solve(dg.Problem(A, y, "squared"), solver="sdca", tol=0, max_iter=2)
+    print("bits", r.coef.tobytes().hex())
 """
 
 
-def at_level(level: str) -> tuple[str, np.ndarray]:
+def at_level(level: str) -> tuple[str, np.ndarray, list[str]]:
     run = subprocess.run(
         [sys.executable, "-c", FIT], env={**os.environ, "DUALGAP_SIMD": level}, capture_output=True, text=True
     )
     assert run.returncode == 0, run.stderr
     name, *rows = run.stdout.splitlines()
-    return name, np.array([[float(x) for x in row.split()] for row in rows])
+    bits = [row for row in rows if row.startswith("bits")]
+    return name, np.array([[float(x) for x in row.split()] for row in rows if row not in bits]), bits
 
 
 def test_every_level_gives_the_same_answers():
@@ -71,14 +78,15 @@ def test_every_level_gives_the_same_answers():
     for level in LEVELS[1:]:
         if not _core.simd_has(level):
             continue
-        name, answers = at_level(level)
+        name, answers, bits = at_level(level)
         assert name == level
+        assert bits == plainest[2], "sparse rows are read by the same instructions at every level"
         np.testing.assert_allclose(answers[:, :2], plainest[1][:, :2], rtol=1e-8)
         np.testing.assert_allclose(answers[:, 2:], plainest[1][:, 2:], atol=2e-4)
 
 
 def test_an_unknown_level_is_not_used():
-    name, _ = at_level("avx9000")
+    name, *_ = at_level("avx9000")
     assert name in LEVELS
 
 

@@ -1,6 +1,7 @@
 """Every solver × loss × storage × intercept: the objective against Clarabel or SciPy, the certificate against NumPy."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -191,6 +192,7 @@ def test_the_seed_is_random_state_and_nothing_else(solver):
         ("newton", "inner", float("nan")),
         ("tron", "forcing", 2),
         ("dcd", "patience", -1),
+        ("dcd", "least_epochs", -1),
         ("pegasos", "batch_size", 0.5),
         ("pegasos", "steps", -1),
         ("decomposition", "working_set", 1),
@@ -375,6 +377,56 @@ def test_epochs_of_several_solvers_add_up():
     assert (np.diff(result.trace.epoch) >= 0).all() and result.epochs == pytest.approx(result.trace.epoch[-1])
 
 
+def test_descent_has_its_epochs_before_it_gives_up(monkeypatch):
+    """Also where it follows a Newton that stalled."""
+    runs, descent = [], auto.DCD
+
+    def run(problem, control, start, options):
+        runs.append(options)
+        return descent.run(problem, control, start, options)
+
+    X, y = np.random.default_rng(1).standard_normal((5, 8)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    problem = dg.Problem(X, y, "pinball", C=1e12, intercept="free", quantile=0.3)
+    with monkeypatch.context() as patch:
+        patch.setattr(auto, "DCD", replace(descent, run=run))
+        assert dg.solve(problem, tol=1e-6).solver == "dcd, newton, dcd"
+    assert len(runs) == 2 and all(options["least_epochs"] >= 0.05 * options["patience"] for options in runs)
+    crawling = np.random.default_rng(0).standard_normal((300, 20)) * 10.0 ** np.linspace(-3, 3, 20)
+    problem = dg.Problem(crawling, np.sign(crawling.sum(axis=1)), "hinge", C=100.0)
+    for least, epochs in ((0.0, (0, 30)), (40.0, (40, 70))):
+        result = dg.solve(problem, "dcd", tol=1e-9, patience=5.0, least_epochs=least, shrinking=False)
+        assert epochs[0] <= result.epochs <= epochs[1]
+
+
+def test_newton_on_wide_data_is_not_charged_more_than_descent_could_win():
+    X, y = text()
+    charged = {loss: auto.forecast(dg.Problem(X, y, loss), 1e-3).patience for loss in ("hinge", "squared_hinge")}
+    assert charged == {"hinge": auto.MOST_EPOCHS, "squared_hinge": auto.MOST_EPOCHS_SMOOTH}
+    assert auto.forecast(dg.Problem(X, y, "smoothed_hinge"), 1e-3).patience == auto.MOST_EPOCHS
+
+
+def test_descent_shows_the_better_point_of_fast_fits():
+    """Two rows that hardly share a column: each epoch is worth four hundred, and what came before is worth nothing."""
+    problem = dg.Problem([[1.0, 0.0], [0.1, 1.0]], [1.0, 1.0], "squared")
+    result = dg.solve(problem, "dcd", tol=1e-9)
+    assert result.status == "optimal" and result.epochs <= 4
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("intercept", ["none", "regularized"])
+def test_descent_shows_the_better_of_two_points_also_where_it_is_stopped(loss, intercept):
+    """Its last w, which is X.T @ dual, or an average: by logarithms of the gap 0.07 to 0.6 better than always the last."""
+    gains = []
+    for seed in range(6):
+        problem = dg.Problem(*text(seed=seed), loss, intercept=intercept)
+        for epochs in (2, 3, 4, 5, 6):
+            result = dg.solve(problem, "dcd", tol=0, max_iter=epochs)
+            b = result.dual.sum() if intercept == "regularized" else 0.0
+            last = problem.objective(problem.X.T @ result.dual, b) - result.certificate.dual
+            gains.append(np.log(last / result.certificate.gap))
+    assert np.mean(gains) > 0.05 and min(gains) > -0.1
+
+
 @pytest.mark.parametrize("init", ["zero", "sgd"])
 def test_a_few_long_rows_that_no_sample_sees(init):
     """They hold most of the gap, and stand where the samples of the first epochs do not look: what samples say is then
@@ -516,14 +568,14 @@ def test_newtons_matrix_and_its_factor(columns, storage):
 def test_newton_on_wide_data_finds_the_dual_point_of_its_zone():
     """P of a squared hinge is near its end long before D, unless the zone's own problem is solved then."""
     epochs = 0
-    for seed in range(3):
+    for seed in range(6):
         X, y = words("squared_hinge", 2000, 3500, seed)
         problem = dg.Problem(X, y, "squared_hinge", C=100.0)
         start = dg.solve(problem, "dcd", tol=1e-9, max_iter=12, random_state=0)
         result = dg.solve(problem, "newton", tol=1e-3, start=start)
         assert result.status == "optimal"
         epochs += result.epochs
-    assert epochs < 530  # 442; with steps by conjugate gradients to the end 616
+    assert epochs < 1100  # 840 by two builds that differ in last bits; by conjugate gradients to the end 1,390
 
 
 def test_newton_solves_inner_problems_by_the_size_of_the_answer():

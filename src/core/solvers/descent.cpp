@@ -69,7 +69,6 @@ class Descent {
   static constexpr Index length = 8;
   static constexpr double span = 0.5;                // epochs between two notes of the gap
   static constexpr double much = 40;                 // so much smaller may a gap be after an epoch
-  static constexpr double present = 0.8;             // share of the last w in the average where the loss is smooth
   static constexpr double far_off = 3;               // judged so much above a sample's gap, samples are not asked again
   static constexpr std::uint32_t gone = 0xffffffff;  // in order_: shrunk during this epoch
 
@@ -233,17 +232,11 @@ class Descent {
   /// w̄ ← w̄ + (w − w̄)·4/(k+3): weights rising as k³ (Shamir, Zhang 2013), so that the later half counts. Taking the
   /// present with that probability instead draws one moment with the same weights.
   void update_average() {
-    const double t = young() ? present : 4.0 / (static_cast<double>(iterations_) + 3.0);
+    const double t = 4.0 / (static_cast<double>(iterations_) + 3.0);
     if (options_.output != DescentOptions::Output::random)
       approach(t);
     else if (random_.uniform() < t)
       approach(1.0);
-  }
-
-  /// In its first epochs a smooth loss nears its end tenfold with each: an average of them all lags behind, but a fifth
-  /// of the w before is better than none.
-  bool young() const {
-    return Loss::smooth && options_.output == DescentOptions::Output::better && iterations_ > 1 && iterations_ <= 6;
   }
 
   void approach(double t) {
@@ -328,7 +321,8 @@ class Descent {
     using Output = DescentOptions::Output;
     bool averaged = options_.output != Output::last && iterations_ > 0;
     if (options_.output == Output::better)
-      averaged = iterations_ > 1 && (young() || sampled_primal(average_, average_b_) < sampled_primal(w_, intercept()));
+      averaged =
+          iterations_ > 1 && !control_.broken_off() && sampled_gap(average_, average_b_) < sampled_gap(w_, intercept());
     if (averaged && !average_beta_.empty()) {
       answer.beta = average_beta_;
     } else {
@@ -345,13 +339,15 @@ class Descent {
   struct Sampled {
     double loss = 0, gap = 0;  // Σ cℓ and Σ Fenchel–Young terms with the present β
   };
-  /// Sums over all rows, from one in 32 of them, or where that is less from a thousand.
+  /// Sums over all rows, from one in 32 of them, or where that is less from a thousand; the clock is not looked at
+  /// where it has already spoken.
   Sampled sampled(const std::vector<double>& w, double b) {
     const Index n = problem_.n(), step = std::clamp<Index>(n / 1000, 1, 32);
+    const bool over = control_.stopped();
     Sampled sum;
     Index count = 0;
     for (Index i = iterations_ % step; i < n; i += step, ++count) {
-      if (control_.tick(rows_.entries(i))) break;
+      if (!over && control_.tick(rows_.entries(i))) break;
       const Cell& cell = cells_[i];
       const double z = rows_.dot(i, w.data()) + b, value = cell.c * loss_.value(cell.y, z);
       sum.loss += value;
@@ -360,10 +356,13 @@ class Descent {
     const double share = static_cast<double>(n) / static_cast<double>(std::max<Index>(count, 1));
     return {sum.loss * share, sum.gap * share};
   }
-  /// P(w, b) by that sample.
-  double sampled_primal(const std::vector<double>& w, double b) {
+  /// P(w, b) − D(β) by that sample, but for what no point changes. A row's share of it is never negative and small near
+  /// the end, so that a thousand rows tell far more of it than of P.
+  double sampled_gap(const std::vector<double>& w, double b) {
+    double apart = 0;
+    for (std::size_t j = 0; j < w.size(); ++j) apart += (w[j] - w_[j]) * (w[j] - w_[j]);
     const double regularized = problem_.scale2() > 0 ? 0.5 * b * b / problem_.scale2() : 0.0;
-    return 0.5 * squared(w) + regularized + sampled(w, b).loss;
+    return 0.5 * apart + regularized - b * total_ + sampled(w, b).gap;
   }
 
   void finish(Answer& answer) {

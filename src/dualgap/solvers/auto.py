@@ -41,8 +41,8 @@ HOPELESS_WILD = 20.0  # the same where columns differ wildly in scale
 FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 MOST_EPOCHS = 350.0  # that Newton is taken to cost there at all
-MOST_EPOCHS_SMOOTH = 150.0  # the same for losses without corners: conjugate gradients take most of the steps
-DOZEN = 12.0  # epochs of descent that are worth their while as a start where Newton is dear
+MOST_EPOCHS_SMOOTH = 150.0  # the same for smooth losses: conjugate gradients take most of the steps
+DOZEN = 12.0  # epochs of descent that are worth their while as a start where Newton is dear or wide
 PRODUCTS = 8.0  # epochs' worth of conjugate gradients a step, where they are all there is
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
 ENOUGH_EPOCHS_SQUARED = 20.0  # the same for squared losses: one exact step brings and proves nearly all
@@ -98,7 +98,7 @@ def forecast(problem: Any, tol: float) -> Forecast:
     epoch = 3.0 * n * entries
     newton = (0.0 if wide else full_grams * gram) + steps * (epoch + side**3 / 60.0)
     if wide:
-        newton = min(newton, (MOST_EPOCHS if loss.kinked else MOST_EPOCHS_SMOOTH) * epoch)
+        newton = min(newton, (MOST_EPOCHS_SMOOTH if loss.smooth else MOST_EPOCHS) * epoch)
     if wide and loss.smooth and loss.bounded and hardness <= HOPELESS:  # logistic: no rows are factored
         newton = min(newton, steps * PRODUCTS * epoch)
     return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide, scales)
@@ -125,8 +125,7 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             gentle = plan.hardness <= GENTLE_SIGNS
         else:
             gentle = plan.hardness <= GENTLE and plan.density <= THIN
-        descent = {"init": "sgd" if gentle else "zero", "patience": max(plan.patience, 10.0)}
-        descent["least_epochs"] = max(0.05 * plan.patience, DOZEN if plan.wide or plan.patience > 100 else 0.0)
+        descent = {"init": "sgd" if gentle else "zero", **_patient(max(plan.patience, 10.0), plan.wide)}
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
         why = f"dcd: newton would cost {plan.patience:.0f} epochs"
         if not control.stopped:
@@ -152,6 +151,12 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             answer = _descent_instead(problem, control, answer, options)
             why += "; newton stalled: dcd from the start"
     return replace(answer, why=why)
+
+
+def _patient(epochs: float, wide: bool = False) -> dict[str, float]:
+    """Descent gives up when it needs more epochs than these, but not before it has had a twentieth of them, nor a dozen
+    where it has many to win or Newton begins without a matrix over the columns."""
+    return {"patience": epochs, "least_epochs": max(0.05 * epochs, DOZEN if wide or epochs > 100 else 0.0)}
 
 
 def _newton_or_descent(problem: Any, control: Any, start: Start, seed: Mapping[str, Any]) -> Answer:
@@ -200,8 +205,8 @@ def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mappi
     before = control.certificate
     control.end_solver(stalled.epochs - control.epochs)
     control.reopen()
-    patience = min(3e4, max(20.0, 1e9 / max(problem._matrix.entries, 1)))
-    answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], "patience": patience})
+    patience = _patient(min(3e4, max(20.0, 1e9 / max(problem._matrix.entries, 1))))
+    answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], **patience})
     answer.epochs += stalled.epochs
     if not answer.judged:
         judge(problem, control, answer)

@@ -100,12 +100,12 @@ def arrival(
 
 
 def again(runner: Contestant, X: Any, y: np.ndarray, loss: str, C: float, setting: float) -> float:
-    """Seconds of the best of the fits that a tenth of a second holds, three at least where they take less than three
+    """Seconds of the best of the fits that a fifth of a second holds, three at least where they take less than three
     seconds, in one process of their own: the first ones there pay for pages and threads that a fork has not got yet."""
 
     def fits() -> float:
         taken = [runner.fit(X, y, loss, C, setting)[0]]
-        while sum(taken) < 0.1 or (len(taken) < 3 and taken[0] < 3.0):
+        while sum(taken) < 0.2 or (len(taken) < 3 and taken[0] < 3.0):
             taken.append(runner.fit(X, y, loss, C, setting)[0])
         return min(taken)
 

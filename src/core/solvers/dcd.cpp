@@ -8,7 +8,8 @@
 // Lin, MLJ 2011 (logistic); Ho, Lin, JMLR 2012 (regression). What differs, and why:
 // - The relative gap decides, not the projected gradient. Each visit adds its row's Fenchel–Young term, which is that
 //   row's share of the gap; when the sum says that the judge will agree, the judge is asked (ADR 3).
-// - The primal point is the average of the epochs' w with weights rising as k³, or the last w, whichever has the smaller
+// - The primal point is the average of the epochs' w with weights rising as k³, or the last w, whichever has the
+// smaller
 //   gap on a sample of rows: 3 to 20 times closer to the optimum for kinked losses, and as certifiable (ADR 4).
 // - Shrinking serves every loss through `slack`, and is bolder than LIBLINEAR's, since the judge sees what it hides.
 // - The first epoch may be SDCA's modified stochastic gradient steps (Shalev-Shwartz, Zhang, JMLR 2013; see sdca.cpp):

@@ -15,9 +15,9 @@ struct DescentOptions {
   enum class Stopping { gap, kkt } stopping = Stopping::gap;
   /// How to begin where no β is given: at zero, or with an epoch of modified stochastic gradient steps.
   enum class Begin { zero, sgd } begin = Begin::zero;
-  /// What to hand out. `better`: the last β with the averaged or the last w, whichever has the smaller gap on a sample of
-  /// rows. The others are one moment for w and β alike: the last, the average with weights rising as k³, or one drawn
-  /// with those weights.
+  /// What to hand out. `better`: the last β with the averaged or the last w, whichever has the smaller gap on a sample
+  /// of rows. The others are one moment for w and β alike: the last, the average with weights rising as k³, or one
+  /// drawn with those weights.
   enum class Output { better, last, average, random } output = Output::better;
   bool shrinking = true;
   std::uint64_t seed = 0;

@@ -578,6 +578,18 @@ def test_newton_on_wide_data_finds_the_dual_point_of_its_zone():
     assert epochs < 1100  # 840 by two builds that differ in last bits; by conjugate gradients to the end 1,390
 
 
+@pytest.mark.parametrize("C", [0.01, 100.0])
+def test_newton_on_wide_data_where_the_zone_is_too_large_to_be_factored_at_once(C):
+    """Least squares: every row is in the zone, 2,600 of them, and a matrix over the rows has the answer."""
+    X, y = words("squared_epsilon_insensitive", 2600, 4500)
+    problem = dg.Problem(X, y, "squared_epsilon_insensitive", C=C, epsilon=0.0)
+    dual = np.linalg.solve((X @ X.T).toarray() + np.eye(2600) / (2 * C), y)
+    start = dg.solve(problem, "dcd", tol=1e-9, max_iter=3, random_state=0)
+    for result in (dg.solve(problem, "newton", tol=1e-8, start=given) for given in (None, start)):
+        assert result.status == "optimal"
+        assert np.allclose(result.coef, X.T @ dual, atol=2e-4 * np.abs(X.T @ dual).max())
+
+
 def test_newton_solves_inner_problems_by_the_size_of_the_answer():
     """A separable table at a huge C: P is a billion times the answer until the last moment, and an inner problem solved
     to a part of P is not solved at all. It stalled at a gap of 0.18 after 107 steps; now it takes 60."""

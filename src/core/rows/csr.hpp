@@ -7,8 +7,6 @@
 // beside the memory it reads, and halves the number of loops to compile.
 #pragma once
 
-#include <algorithm>
-
 #include "base/types.hpp"
 #include "rows/sample.hpp"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .contest import geometric_mean
 from .easy import FAR
-from .hard import in_passes
+from .hard import in_judges_passes, in_passes
 from .report import cell, table
 
 Result = dict[str, Any]
@@ -87,10 +87,18 @@ def easy(result: Result) -> str:
     mean = geometric_mean(r["× best peer"] for r in rows)
     slower = sum(r["× best peer"] < 1 for r in rows)
     alone = sum(not math.isfinite(r["its seconds"]) for r in rows)
+    met = [r for r in rows if math.isfinite(r["its seconds"])]
+    closest = min(met, key=lambda r: float(r["× best peer"]))
+    against = [r for r in rows if float(r["auto / better own"]) > 0]  # not NaN
+    worst = max(against, key=lambda r: float(r["auto / better own"]))
+    place = lambda r: f"{r['set']}, {r['loss']}, C = {r['C']:g}"  # noqa: E731
     words = (
-        f"{mean:.1f} times as fast as the best peer in geometric mean, slower in {slower} of {len(rows)} cells (bold). "
-        f"In {alone} cells no peer arrived, stopped at {FAR:.0f} times our time or at its tightest setting: "
-        f"{FAR:.0f} counts there."
+        f"**{mean:.2f} times as fast as the best peer** in geometric mean, slower in {slower} of {len(rows)} cells "
+        f"(bold); the closest is {closest['× best peer']:.2f} ({place(closest)}). In {alone} cells no peer arrived, "
+        f"stopped at {FAR:.0f} times our time or at its tightest setting: {FAR:.0f} counts there, and without them it "
+        f"is {geometric_mean(r['× best peer'] for r in met):.2f}. `auto` takes at most "
+        f"{worst['auto / better own']:.2f} times the better of `dcd` and `newton` ({place(worst)}); a dash: neither "
+        f"came within three times its time."
     )
     return f"{words}\n\n{table(rows)}\n\n*{where(result)}.*"
 
@@ -115,7 +123,8 @@ def hard(result: Result) -> str:
                 "certified to 1e-6": sum(r["certified"] for r in mine),
                 "most steps": max((r["steps"] for r in mine if "newton" in r["solver"]), default=0),
                 "most passes": max((r["passes"] for r in mine if "newton" in r["solver"]), default=0),
-                "most time, in the judge's passes": max(map(in_passes, mine)),
+                "most time, in the judge's passes": max(map(in_judges_passes, mine)),
+                "in the solver's": max(map(in_passes, mine)),
                 "slowest, s": max(r["seconds"] for r in mine),
                 **(peers if asked else {}),
             }
@@ -131,11 +140,23 @@ def hard(result: Result) -> str:
     return "\n".join(words)
 
 
+def threads(result: Result) -> str:
+    return f"{table(result['rows'])}\n\n*{where(result)}.*"
+
+
+def stalls(result: Result) -> str:
+    rows = result["rows"]
+    done = sum(r["status"] == "optimal" for r in rows)
+    return f"Of {len(rows)} awkward tables with kinked losses and C up to 10¹², {done} are certified to 10⁻⁶."
+
+
 PLACES: dict[str, list[tuple[str, Callable[[Result], str]]]] = {
     "race": [("README.md", race)],
     "easy": [("docs/convergence.md", easy)],
     "hard": [("docs/convergence.md", hard)],
     "large": [("docs/convergence.md", hard)],
+    "threads": [("docs/convergence.md", threads)],
+    "stalls": [("docs/convergence.md", stalls)],
 }
 
 

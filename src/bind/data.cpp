@@ -57,49 +57,74 @@ Matrix csr(const nb::object& data, const nb::object& indices, const nb::object& 
   return {view, {data, indices, indptr}, narrow ? "csr float32" : "csr float64", facts.increasing};
 }
 
-/// What choosing a solver needs: mean number of entries; from rows with some ten thousand entries together (some 200
-/// rows at least, some 1,000 at most) mean ‖x‖² and number of pairs of entries; and, where columns are not too many to
-/// look at, which has the smallest and which the largest mean square of its entries, with their roots.
+/// A column's entries among the rows that were looked at.
+struct Column {
+  double squares = 0, seen = 0;
+};
+
+/// Calls look(i, share) for rows with some ten thousand entries together: some 200 rows at least, some 1,000 at most.
+template <class Rows, class Look>
+void look_at_some(const Rows& rows, double length, Look look) {
+  constexpr double much = 10000, least = 200, most = 1000;
+  const double wanted = std::clamp(much / std::max(length, 1.0), least, most);
+  const Index n = rows.rows(), step = std::max<Index>(1, n / static_cast<Index>(wanted)), count = (n + step - 1) / step;
+  for (Index i = 0; i < n; i += step) look(i, 1 / static_cast<double>(count));
+}
+
+double entries_in_a_row(const Matrix& matrix) {
+  return static_cast<double>(count_entries(matrix.rows)) / static_cast<double>(count_rows(matrix.rows));
+}
+
+template <class Rows>
+void add_entries(const Rows& rows, Index i, std::vector<Column>& columns) {
+  rows.view(i, [&](const auto& row) {
+    for (Index k = 0; k < row.size; ++k) {
+      Column& column = columns[row.column(k)];
+      column.squares += row.value(k) * row.value(k);
+      column.seen += 1;
+    }
+  });
+}
+
+/// What choosing a solver needs: mean number of entries; from some rows mean ‖x‖² and number of pairs of entries; and,
+/// where columns are not too many to look at, the smallest and the largest root mean square of a column's entries.
 nb::tuple profile(const Matrix& matrix) {
   constexpr Index many_columns = 20000;
-  constexpr double much = 10000, least = 200, most = 1000;
-  struct Column {
-    double squares = 0, seen = 0;
-  };
   double squares = 0, pairs = 0;
-  const Index cols = count_cols(matrix.rows), n = count_rows(matrix.rows);
+  const Index cols = count_cols(matrix.rows);
   const bool look = matrix.storage.starts_with("dense") || cols <= many_columns;
   std::vector<Column> columns(look ? cols : 0);
-  const double length = static_cast<double>(count_entries(matrix.rows)) / static_cast<double>(n);
-  const double wanted = std::clamp(much / std::max(length, 1.0), least, most);
+  const double length = entries_in_a_row(matrix);
   std::visit(
       [&](const auto& rows) {
-        const Index step = std::max<Index>(1, n / static_cast<Index>(wanted)), count = (n + step - 1) / step;
-        const double share = 1 / static_cast<double>(count);
-        for (Index i = 0; i < n; i += step) {
+        look_at_some(rows, length, [&](Index i, double share) {
           const auto size = static_cast<double>(rows.entries(i));
           pairs += share * 0.5 * size * (size + 1);
           squares += share * squared_norm(rows, i);
-          if (!look) continue;
-          rows.view(i, [&](const auto& row) {
-            for (Index k = 0; k < row.size; ++k) {
-              Column& column = columns[row.column(k)];
-              column.squares += row.value(k) * row.value(k);
-              column.seen += 1;
-            }
-          });
-        }
+          if (look) add_entries(rows, i, columns);
+        });
       },
       matrix.rows);
-  Index low = -1, high = -1;
   double smallest = infinity, largest = 0;
-  for (Index j = 0; j < static_cast<Index>(columns.size()); ++j) {
-    if (!(columns[j].squares > 0)) continue;
-    const double mean = columns[j].squares / columns[j].seen;
-    if (low < 0 || mean < smallest) low = j, smallest = mean;
-    if (high < 0 || mean > largest) high = j, largest = mean;
+  for (const Column& column : columns) {
+    if (!(column.squares > 0)) continue;
+    smallest = std::min(smallest, column.squares / column.seen);
+    largest = std::max(largest, column.squares / column.seen);
   }
-  return nb::make_tuple(squares, length, pairs, nb::make_tuple(low, std::sqrt(smallest), high, std::sqrt(largest)));
+  return nb::make_tuple(squares, length, pairs, std::sqrt(smallest), std::sqrt(largest));
+}
+
+/// The root mean square of every column's entries, from the rows that `profile` looks at.
+OutVector column_scales(const Matrix& matrix) {
+  std::vector<Column> columns(count_cols(matrix.rows));
+  const double length = entries_in_a_row(matrix);
+  std::visit(
+      [&](const auto& rows) { look_at_some(rows, length, [&](Index i, double) { add_entries(rows, i, columns); }); },
+      matrix.rows);
+  std::vector<double> scales(columns.size());
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    scales[j] = columns[j].seen > 0 ? std::sqrt(columns[j].squares / columns[j].seen) : 0.0;
+  return to_numpy(std::move(scales));
 }
 
 BoundProblem make_problem(const nb::object& matrix, const InVector& y, const std::optional<InVector>& weight, double C,
@@ -208,6 +233,7 @@ void bind_data(nb::module_& m) {
       .def_ro("increasing", &Matrix::increasing)
       .def("all_entries", &entries_of)
       .def("profile", &profile)
+      .def("column_scales", &column_scales)
       .def("all_fit", [](const Matrix& a, int threads) {
         Team team(threads);
         const nb::gil_scoped_release release;

@@ -52,6 +52,7 @@ class Problem:
     default_solver = "auto"
     kind = "linear"
     _tells_of_scales = True  # whether `auto` may warn of columns of wild scale
+    _column_names: Any = None  # where X itself has none
 
     def __new__(cls, *args: Any, **keywords: Any) -> Problem:
         if cls is Problem and keywords.get("kernel") is not None:

@@ -103,7 +103,8 @@ def solve(
     bar = GapBar(tol) if verbose else None
     hooks = [hook for hook in (bar, callback and state_callback(callback)) if hook]
     threads = thread_count(problem, n_threads)
-    control = _control(_aim(problem, solver, tol), max_time, max_iter, threads, trace, hooks)
+    aim = _aim(problem, solver, tol)
+    control = _control(aim, max_time, max_iter, threads, trace, hooks)
     control.expect_judging(_judging(problem, max_time, threads))
     try:
         answer = chosen.run(problem, control, begin, options)
@@ -114,6 +115,8 @@ def solve(
     finally:
         if bar:
             bar.close()
+    if answer.why and aim < tol:
+        answer = replace(answer, why=f"{answer.why}; tiny, so solved to the limits of floating point")
     if verbose and answer.why:
         print(f"{solver}: {answer.why}", file=sys.stderr)
     return Result(

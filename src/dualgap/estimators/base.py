@@ -113,6 +113,7 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
         def one(k: int) -> Result:
             problem = problems[k]()
             problem._tells_of_scales = k == 0  # they share their columns
+            problem._column_names = getattr(self, "feature_names_in_", None)
             start = earlier[k] if len(earlier) == count and earlier[k].dual.size == problem.n_rows else None
             hook = watch.hook(k) if watch else None
             result = solve(

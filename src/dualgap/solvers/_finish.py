@@ -46,9 +46,9 @@ def finish(problem: Any, control: Any, answer: Answer, tol: float) -> Answer:
     control.reopen()
     if control.look():
         return answer
-    points = on_the_active_set(problem, control, answer)
+    points = [replace(point, why="solved on its active set") for point in on_the_active_set(problem, control, answer)]
     if loss_named(problem.loss).targets == "sign":
-        points += [_longer(point, part) for part in LONGER for point in (*points[:1], answer)]
+        points += [_longer(point, part) for part in LONGER for point in (*points[:1], replace(answer, why=""))]
     best = last = answer
     gap = control.certificate.relative_gap
     for last in points:
@@ -62,14 +62,15 @@ def finish(problem: Any, control: Any, answer: Answer, tol: float) -> Answer:
     control.stop("stalled")  # unless it has been stopped for something else
     if best is answer:
         return answer
-    stalled = f"{answer.solver} stalled: solved on its active set"
+    stalled = f"{answer.solver} stalled: {best.why}"
     return replace(best, why=f"{answer.why}; {stalled}" if answer.why else stalled)
 
 
 def _longer(answer: Answer, part: float) -> Answer:
     """A row on the kink of a margin loss pays its cost for every rounding error of its score. Where that hides the gap,
     as it does on separable data at a huge C, a slightly longer w has no row there, and the gap can be proven."""
-    return replace(answer, coef=answer.coef * (1 + part), intercept=answer.intercept * (1 + part))
+    how = f"{answer.why}, w made longer by {part:.0e}" if answer.why else f"w made longer by {part:.0e}"
+    return replace(answer, coef=answer.coef * (1 + part), intercept=answer.intercept * (1 + part), why=how)
 
 
 def on_the_active_set(problem: Any, control: Any, answer: Answer) -> list[Answer]:

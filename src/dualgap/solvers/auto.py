@@ -62,12 +62,13 @@ class Forecast:
     hardness: float  # C · mean ‖x‖²
     density: float  # the part of the columns that a row has
     wide: bool  # Newton makes no matrix over the columns
-    scales: tuple[int, float, int, float]  # the column of the smallest entries and the one of the largest, with these
+    smallest: float  # root mean square of a column's entries
+    largest: float
 
     @property
     def wild(self) -> bool:
         """Do columns differ in scale so much that it is worth a word?"""
-        return self.scales[3] > WILD * self.scales[1]
+        return self.largest > WILD * self.smallest
 
     @property
     def hopeless(self) -> bool:
@@ -82,7 +83,7 @@ class Forecast:
 
 def forecast(problem: Any, tol: float) -> Forecast:
     """What each horse would cost, from the shape of the data and some of its rows."""
-    mean_square, entries, pairs, scales = problem._matrix.profile()
+    mean_square, entries, pairs, smallest, largest = problem._matrix.profile()
     n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
     loss = loss_named(problem.loss)
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
@@ -101,17 +102,24 @@ def forecast(problem: Any, tol: float) -> Forecast:
         newton = min(newton, (MOST_EPOCHS_SMOOTH if loss.smooth else MOST_EPOCHS) * epoch)
     if wide and loss.smooth and loss.bounded and hardness <= HOPELESS:  # logistic: no rows are factored
         newton = min(newton, steps * PRODUCTS * epoch)
-    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide, scales)
+    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide, smallest, largest)
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
     constant = _constant(problem)
     if constant is not None:
         return constant
-    seed = {"seed": options["seed"]}
     plan = forecast(problem, control.tol)
+    answer = _run(problem, control, start, options, plan)
     if plan.wild and problem._tells_of_scales:
-        _warn_of_scales(*plan.scales)
+        if not answer.judged:
+            judge(problem, control, answer)
+        _warn_of_scales(problem, control)
+    return answer
+
+
+def _run(problem: Any, control: Any, start: Start, options: Mapping[str, Any], plan: Forecast) -> Answer:
+    seed = {"seed": options["seed"]}
     loss = loss_named(problem.loss)
     squared = loss.smooth and not loss.bounded
     enough = ENOUGH_EPOCHS_SQUARED if squared and not plan.wide else ENOUGH_EPOCHS
@@ -119,7 +127,10 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     few = FEW_EPOCHS_HOPELESS if plan.hopeless else FEW_EPOCHS_KINKED if loss.kinked else FEW_EPOCHS
     if plan.patience <= few and not easy:
         answer = _newton_or_descent(problem, control, start, seed)
-        why = f"newton: its work is that of {plan.patience:.0f} epochs of descent"
+        why = f"newton: its work is that of {plan.patience:.0f} epochs of descent{_without_matrix(plan)}"
+        if plan.hopeless and plan.patience > min(FEW_EPOCHS_KINKED, FEW_EPOCHS):
+            scales = ", columns of wild scale" if plan.wild else ""
+            why += f", and descent would crawl (C · mean ‖x‖² is {plan.hardness:.1g}{scales})"
     else:
         if loss.targets == "sign" and loss.bounded:
             gentle = plan.hardness <= GENTLE_SIGNS
@@ -127,7 +138,9 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             gentle = plan.hardness <= GENTLE and plan.density <= THIN
         descent = {"init": "sgd" if gentle else "zero", **_patient(max(plan.patience, 10.0), plan.wide)}
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
-        why = f"dcd: newton would cost {plan.patience:.0f} epochs"
+        why = f"dcd{', its first epoch stochastic' if gentle else ''}: "
+        why += f"easy, C · mean ‖x‖² is {plan.hardness:.1g}; " if easy else ""
+        why += f"newton would cost {plan.patience:.0f} epochs{_without_matrix(plan)}"
         if not control.stopped:
             first = answer
             control.end_solver(first.epochs)
@@ -142,8 +155,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             why += f"; after {first.epochs:.0f} epochs more than that were still to go: newton from its point"
     if not control.stopped and not answer.judged:
         judge(problem, control, answer)
-    if answer.why:  # no room for Newton
-        why += f"; dcd instead: {answer.why}"
+    if answer.why:  # memory was short
+        why += f"; {answer.why}"
     if _stuck(control) and answer.solver != "dcd":
         answer = finish(problem, control, replace(answer, why=why), max(control.tol, ENOUGH))
         why = answer.why
@@ -151,6 +164,10 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             answer = _descent_instead(problem, control, answer, options)
             why += "; newton stalled: dcd from the start"
     return replace(answer, why=why)
+
+
+def _without_matrix(plan: Forecast) -> str:
+    return " (columns are too many for a matrix)" if plan.wide else ""
 
 
 def _patient(epochs: float, wide: bool = False) -> dict[str, float]:
@@ -164,7 +181,7 @@ def _newton_or_descent(problem: Any, control: Any, start: Start, seed: Mapping[s
     try:
         answer: Answer = NEWTON.run(problem, control, start, {**NEWTON.options, **seed})
     except NotEnoughMemory as error:
-        answer = replace(DCD.run(problem, control, start, {**DCD.options, **seed}), why=str(error))
+        answer = replace(DCD.run(problem, control, start, {**DCD.options, **seed}), why=f"dcd instead: {error}")
     return answer
 
 
@@ -185,12 +202,25 @@ def _constant(problem: Any) -> Answer | None:
     return Answer(coef, b, np.zeros(problem.n_rows), epochs=0.0, n_iter=0, solver="auto", why=why)
 
 
-def _warn_of_scales(low: int, smallest: float, high: int, largest: float) -> None:
-    """One warning where columns differ wildly: the fit will be right, but the model is ruled by the long ones."""
+def _warn_of_scales(problem: Any, control: Any) -> None:
+    """One warning where columns differ wildly: the fit is right, but the model is ruled by the long ones."""
+    scales = problem._matrix.column_scales()
+    order = [int(j) for j in np.argsort(scales, kind="stable") if scales[j] > 0]
+    names = getattr(problem.X, "columns", problem._column_names)
+
+    def named(columns: list[int]) -> str:
+        """Up to three whose scale is near the first one's, and how many more there are."""
+        near = [j for j in columns if 0.1 <= scales[j] / scales[columns[0]] <= 10]
+        told = ", ".join(f"{j if names is None else repr(str(names[j]))} (about {scales[j]:.1e})" for j in near[:3])
+        more = f" and {len(near) - 3} more near them" if len(near) > 3 else ""
+        return f"column{'s' if len(near) > 1 else ''} {told}{more}"
+
+    gap = control.certificate.relative_gap
+    solved = "the stated problem was solved all the same" if gap <= control.tol else "this fit ended early"
     tell(
-        f"Columns differ in scale by {largest / smallest:.0e} (column {low} is about {smallest:.1e}, "
-        f"column {high} about {largest:.1e}); the stated problem is solved all the same, as the certificate "
-        "shows. Standardising the columns would change the model, often for the better.",
+        f"Columns differ in scale by {scales[order[-1]] / scales[order[0]]:.0e}: the smallest entries are in "
+        f"{named(order)}, the largest in {named(order[::-1])}. By the certificate {solved}, at a "
+        f"relative gap of {gap:.1e}. Standardising the columns would change the model, often for the better.",
         ScaleWarning,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dualgap import _core
@@ -16,7 +17,9 @@ MUCH = 1e8  # bytes worth a look at what is free
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
-    memory = room(problem, number_of(options, "memory"))
+    asked = number_of(options, "memory")
+    memory = room(problem, asked)
+    short = memory < asked and _core.newton_is_wide(problem._core, memory) != _core.newton_is_wide(problem._core, asked)
     with one_blas_thread():
         raw = _core.newton(
             problem._core,
@@ -30,7 +33,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
             inner=number_of(options, "inner", low=1e-6, high=1.0),
             sampling=bool(options["sampling"]),
         )
-    return Answer.from_core(raw, "newton")
+    answer = Answer.from_core(raw, "newton")
+    return replace(answer, why=f"no matrix over the columns: {memory:.1g} bytes are free for it") if short else answer
 
 
 def room(problem: Any, memory: float) -> float:

@@ -493,14 +493,6 @@ def test_the_last_digits_of_a_stiff_squared_hinge(intercept):
     assert result.certificate.relative_gap <= 1e-12
 
 
-def test_steps_on_samples_are_counted():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((20_000, 5))
-    problem = dg.Problem(X, np.where(X[:, 0] + rng.standard_normal(20_000) > 0, 1.0, -1.0))
-    result = dg.solve(problem, "newton", tol=1e-4, trace=True)
-    assert result.status == "optimal" and result.n_iter > len(result.trace)  # which shows every step on all rows
-
-
 def test_newton_asks_what_memory_is_free(monkeypatch):
     """Where a matrix over the columns does not fit, it factors rows; where not even the rows fit, one sentence, and
     `auto` stays with descent."""

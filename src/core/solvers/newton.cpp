@@ -122,16 +122,13 @@ class Newton {
     return {best_w_, best_b_, rows_.q, system_.lend()};
   }
 
-  /// `epochs` and `steps`: what the samples took.
-  void run(Answer& answer, double epochs, Index steps) {
+  void run(Answer& answer, double epochs) {
     epochs_ += epochs;
-    sampled_steps_ = steps;
     advance([&] { return due() || tired(); }, [&](bool) { return decide(answer); });
     if (!answer.judged) fill(answer);
   }
 
   double epochs() const { return epochs_; }
-  Index steps() const { return steps_; }
 
  private:
   using Sums = typename NewtonRows<Loss>::Sums;
@@ -547,7 +544,7 @@ class Newton {
     answer.b = best_b_;
     copy(control_.team, best_beta_, answer.beta);
     answer.epochs = epochs_;
-    answer.iterations = sampled_steps_ + steps_;
+    answer.iterations = steps_;
   }
 
   static constexpr bool corners = Loss::smooth && Loss::shrinks;  // in the slope: the squared hinge and tube
@@ -585,7 +582,7 @@ class Newton {
   double decrement_ = infinity;  // of the last step
   double gain_ = infinity;       // of the last step, relative to the primal
   double idle_ = 0;
-  Index steps_ = 0, sampled_steps_ = 0, short_steps_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
+  Index steps_ = 0, short_steps_ = 0, updates_ = 0, renewed_ = 0, strains_ = 0, surprises_ = 0;
   bool moved_ = false, steady_ = false, sampling_ = false;
   bool opened_ = false;          // the first point is known
   bool lent_ = false;            // the system has the matrix of the level before
@@ -601,7 +598,7 @@ constexpr Index rows_per_column = 40;  // of the coarsest sample
 /// The levels above the last: from the coarsest sample that can tell anything to every fourth row.
 template <class Loss>
 std::optional<Level> sampled_start(const Problem& problem, const Loss& loss, const NewtonOptions& options,
-                                   const Blas& blas, Control& control, double& epochs, Index& steps) {
+                                   const Blas& blas, Control& control, double& epochs) {
   const Index d = problem.p() + 1;
   Index step = 1;
   while (problem.n() / (4 * step) >= rows_per_column * d + 200) step *= 4;
@@ -616,7 +613,6 @@ std::optional<Level> sampled_start(const Problem& problem, const Loss& loss, con
     const double goal = 0.3 * static_cast<double>(d) / static_cast<double>(sample.problem().n());
     level = newton.sample(std::max(goal, control.tol));
     epochs += newton.epochs() / static_cast<double>(step);
-    steps += newton.steps();
   }
   return level;
 }
@@ -627,16 +623,15 @@ void newton(const Problem& problem, Answer& answer, const NewtonOptions& options
   std::visit(
       [&](const auto& loss) {
         double epochs = 0;
-        Index steps = 0;
         std::optional<Level> level;
         if (options.sampling && answer.beta.empty() && answer.w.empty())
-          level = sampled_start(problem, loss, options, blas, control, epochs, steps);
+          level = sampled_start(problem, loss, options, blas, control, epochs);
         Newton newton(problem, loss, options, blas, control);
         if (level)
           newton.start(std::move(*level), problem.n() / 4);
         else
           newton.start(answer);
-        newton.run(answer, epochs, steps);
+        newton.run(answer, epochs);
       },
       problem.loss);
 }

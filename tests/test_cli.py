@@ -166,7 +166,7 @@ def test_cv_folds_hold_rows_out(folder):
     fitter = Fitter(data, path, args)
     out = split(fitter, 5, 0) == 2
     X, y = data.X.to_scipy(), data.y
-    scores, late = _fold(fitter, X, out, [0.1, 1.0], args, lambda: None)
+    scores, late, _ = _fold(fitter, X, out, [0.1, 1.0], args, lambda: None)
     assert late == 0
     for C, score in zip([0.1, 1.0], scores, strict=True):
         model = dg.LinearSVC(C=C, tol=1e-6).fit(X[~out], y[~out])
@@ -436,3 +436,14 @@ def test_numbers_that_are_not_finite_are_null_in_json(capsys):
     print_json({"gap": np.inf, "fits": [{"primal": np.float64("nan"), "rows": np.int64(3)}], "status": None, "C": 0.5})
     text = capsys.readouterr().out
     assert json.loads(text) == {"gap": None, "fits": [{"primal": None, "rows": 3}], "status": None, "C": 0.5}
+
+
+def test_wild_columns_are_told_once_by_their_names(tmp_path):
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((90, 3)) * [1.0, 1.0, 1e6]
+    lines = ["label,age,income,debt"] + [f"{k % 3},{a},{c},{b}" for k, (a, b, c) in enumerate(table)]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    for words in (("train", "people.csv", "people.model"), ("cv", "people.csv", "--C", "0.1,1")):
+        run = program(*words, "--label", "label", cwd=tmp_path)
+        assert run.stderr.count("Columns differ in scale") == 1
+        assert "warning: Columns differ" in run.stderr and "the largest in column 'income' (about " in run.stderr

@@ -84,10 +84,9 @@ def test_commands_on_the_pages_exist(path):
     assert set(re.findall(r"\bmake ([a-z-]+)`", path.read_text())) <= targets
 
 
-def test_the_page_of_solvers_names_every_loss_and_every_solver():
+def test_the_page_of_solvers_is_what_the_registries_say():
     made = runpy.run_path(str(ROOT / "docs" / "make_tables.py"))["text"]()
     assert (ROOT / "docs" / "solvers.md").read_text() == made, "run `python docs/make_tables.py`"
-    assert all(f"`{entry.name}`" in made for entry in [*dg.losses(), *dg.solvers()])
 
 
 UNFINISHED = ["TO" + "DO", "FIX" + "ME", "mark.x" + "fail", "mark.sk" + "ip", "NotImplemented" + "Error"]

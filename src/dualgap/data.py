@@ -119,3 +119,20 @@ def largest(X: Any) -> float:
     """The largest magnitude in X."""
     values = X.data if hasattr(X, "tocsr") else np.asarray(X)
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+
+
+def column_names(X: Any, cols: int) -> list[str] | None:
+    """The names of a table's columns, where it has them: words, no two alike.
+
+    >>> column_names(np.zeros((2, 3)), 3) is None
+    True
+    """
+    names = getattr(X, "column_names", None)  # Arrow: there `columns` are the data
+    if names is None:
+        names = getattr(X, "columns", None)
+    try:
+        found = list(names)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    words = len(found) == cols and all(isinstance(name, str) for name in found)
+    return found if words and len(set(found)) == cols else None

@@ -39,7 +39,7 @@ class NotEnoughMemory(DualgapError, MemoryError):
 
 
 class ScaleWarning(UserWarning):
-    """Columns differ so much in scale that standardising them is worth a thought; the fit is certified as stated."""
+    """Columns differ so much in scale that standardising them is worth a thought; it says how far the fit came."""
 
 
 #: set inside a worker: what is to be told in the thread that waits for it, where the caller's line is

@@ -51,8 +51,7 @@ class Problem:
     #: what ``solver="auto"`` means for this kind of problem
     default_solver = "auto"
     kind = "linear"
-    _tells_of_scales = True  # whether `auto` may warn of columns of wild scale
-    _column_names: Any = None  # where X itself has none
+    _tells_of_scales = True  # where columns are of wild scale; False: the caller will, once for several problems
 
     def __new__(cls, *args: Any, **keywords: Any) -> Problem:
         if cls is Problem and keywords.get("kernel") is not None:

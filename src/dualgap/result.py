@@ -154,6 +154,7 @@ class Result:
     """The answer to ``solve``: a point, its certificate, and how it was reached.
 
     A kernel problem has no ``coef`` (it is empty): its scores are Σ βᵢ k(x, xᵢ) + intercept over the ``support``.
+    ``scales`` are those of the columns (root mean square of their entries), where "auto" found them wildly different.
     ``threshold`` is what ν-problems choose besides: ρ in classification, ε in regression; with a kernel also ρ of one
     class and R² of a ball.
 
@@ -175,6 +176,7 @@ class Result:
     trace: Trace | None = None
     tol: float = 1e-3
     why: str = field(default="", repr=False)
+    scales: Array | None = field(default=None, repr=False)
     threshold: float = 0.0
 
     @property

@@ -12,13 +12,14 @@ import numpy as np
 
 from dualgap import _core
 from dualgap.config import available_threads, threads_for
-from dualgap.data import Array, as_number
+from dualgap.data import Array, as_number, column_names
 from dualgap.errors import InvalidData
 from dualgap.memory import need_memory
 from dualgap.problem import Problem
 from dualgap.progress import GapBar
 from dualgap.registry import solver_named
 from dualgap.result import Certificate, Result, State, Status, Trace, state_callback
+from dualgap.scales import tell_of_scales
 from dualgap.solvers import Start
 from dualgap.solvers._finish import finish, judge
 from dualgap.together import give_up
@@ -115,16 +116,17 @@ def solve(
     finally:
         if bar:
             bar.close()
-    if answer.why and aim < tol:
-        answer = replace(answer, why=f"{answer.why}; tiny, so solved to the limits of floating point")
+    status = _status(control, tol)
+    if aim < tol and answer.solver != "auto" and status in (Status.optimal, Status.stalled):
+        answer.why += "; tiny, so aimed at the limits of floating point"
     if verbose and answer.why:
         print(f"{solver}: {answer.why}", file=sys.stderr)
-    return Result(
+    result = Result(
         coef=answer.coef,
         intercept=answer.intercept,
         dual=answer.dual,
         certificate=Certificate.from_core(control.certificate),
-        status=_status(control, tol),
+        status=status,
         solver=answer.solver,
         n_iter=answer.n_iter,
         epochs=answer.epochs,
@@ -132,8 +134,12 @@ def solve(
         trace=Trace(control.trace, answer.why) if trace else None,
         tol=tol,
         why=answer.why,
+        scales=problem._matrix.column_scales() if answer.wild else None,
         threshold=answer.threshold,
     )
+    if result.scales is not None and problem._tells_of_scales:
+        tell_of_scales([result], column_names(problem.X, problem.n_cols))
+    return result
 
 
 def _control(

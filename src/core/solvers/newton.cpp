@@ -23,7 +23,7 @@
 //
 // Cost of a step: the scores of the watched rows along the ray, one pass over the rows whose β changed (with corners:
 // that crossed one), the rows that entered or left the zone for the matrix, and its Cholesky. Memory: up to 100 bytes a
-// row and three d × d matrices, d ≤ p + 1 (up to d = 1,000 two, and as many as 17 for the sums over blocks of rows);
+// row and three d × d matrices, d ≤ p + 1 (up to d = 1,000 two, and up to 17 more for sums over blocks of rows);
 // where columns are too many, two over at most 3,000 rows instead.
 #include "solvers/newton.hpp"
 

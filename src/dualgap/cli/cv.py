@@ -15,14 +15,14 @@ import dualgap as dg
 from dualgap.cli.fit import Fitter
 from dualgap.cli.load import describe, load
 from dualgap.cli.show import coloured, counting, print_json, warn
-from dualgap.cli.train import fit, model_path, report, save
+from dualgap.cli.train import fit, model_path, report, save, warn_of_scales
 from dualgap.config import available_threads
 from dualgap.together import together
 
 
 def run(args: Any) -> int:
     path = model_path(args) if args.model else None
-    fitter, scores, late = _cross_validated(args, args.grid, args.folds)
+    fitter, scores, late, wild = _cross_validated(args, args.grid, args.folds)
     means, errors = _summary(scores)
     best = int(np.argmax(means))  # the smallest C among equals
     args.best_C = args.grid[best]
@@ -44,12 +44,14 @@ def run(args: Any) -> int:
         save(fitter.content(results, args.best_C), path)
         args.quiet, args.json = args.quiet or args.json, False  # one JSON object, already printed
         status = max(status, report(fitter, results, path, args))
+    else:
+        warn_of_scales(fitter, wild)
     return status
 
 
 def cross_validate_once(args: Any) -> int:
     """``train -v K``: LIBLINEAR's cross-validation of one C."""
-    fitter, scores, late = _cross_validated(args, [args.C], args.folds)
+    fitter, scores, late, wild = _cross_validated(args, [args.C], args.folds)
     mean = float(np.mean(scores))
     if args.json:
         print_json({"data": args.data, "C": args.C, "score": _score_name(fitter), "mean": mean, "folds": scores[:, 0]})
@@ -59,10 +61,11 @@ def cross_validate_once(args: Any) -> int:
         print(f"Cross Validation Accuracy = {100 * mean:.6g}%")
     if late:
         warn(f"{late} fits stopped before a relative gap of {args.tol:g}")
+    warn_of_scales(fitter, wild)
     return 1 if late and args.strict else 0
 
 
-def _cross_validated(args: Any, grid: list[float], folds: int) -> tuple[Fitter, Any, int]:
+def _cross_validated(args: Any, grid: list[float], folds: int) -> tuple[Fitter, Any, int, list[Any]]:
     if args.loss == "one_class":
         raise dg.UnsupportedProblem("Cross-validation needs labels; -s 21 has none.")
     data, seconds = load(args)
@@ -77,7 +80,8 @@ def _cross_validated(args: Any, grid: list[float], folds: int) -> tuple[Fitter, 
     workers = min(folds, args.threads or available_threads())
     with counting("folds × C", folds * len(grid), args.quiet) as tick:
         parts = together(lambda k: _fold(fitter, X, fold_of == k, grid, args, tick), folds, workers)
-    return fitter, np.array([scores for scores, _ in parts]), sum(late for _, late in parts)
+    wild = [result for *_, results in parts for result in results]
+    return fitter, np.array([scores for scores, *_ in parts]), sum(late for _, late, _ in parts), wild
 
 
 def split(fitter: Fitter, folds: int, seed: int) -> Any:
@@ -91,10 +95,12 @@ def split(fitter: Fitter, folds: int, seed: int) -> Any:
     return fold_of
 
 
-def _fold(fitter: Fitter, X: Any, out: Any, grid: list[float], args: Any, tick: Any) -> tuple[list[float], int]:
-    """The score on the rows held out for each C, and how many fits came late."""
+def _fold(
+    fitter: Fitter, X: Any, out: Any, grid: list[float], args: Any, tick: Any
+) -> tuple[list[float], int, list[Any]]:
+    """The score on the rows held out for each C, how many fits came late, and those on columns of wild scale."""
     starts: dict[int, Any] = {}
-    scores, late = [], 0
+    scores, late, wild = [], 0, []
     mask = np.where(out, 0.0, 1.0)
     held = np.flatnonzero(out)
     test = X[held]
@@ -107,10 +113,11 @@ def _fold(fitter: Fitter, X: Any, out: Any, grid: list[float], args: Any, tick: 
             )  # fmt: skip
             starts[k] = result
             late += str(result.status) != "optimal"
+            wild += [result] if result.scales is not None else []
             decisions.append(test @ result.coef + result.intercept)
         scores.append(_score(fitter, held, np.array(decisions)))
         tick()
-    return scores, late
+    return scores, late, wild
 
 
 def _score(fitter: Fitter, held: Any, decisions: Any) -> float:

@@ -103,10 +103,12 @@ class Fitter:
         weight = row_weights(factor, mask)
         extra = {"epsilon": self.args.epsilon} if self.args.loss in REGRESSION else {}
         scaling = self.args.intercept_scaling
-        return dg.Problem(
+        problem = dg.Problem(
             X, y, self.args.loss, C, sample_weight=weight, intercept=self.args.intercept,
             intercept_scaling=scaling, **extra,
         )  # fmt: skip
+        problem._tells_of_scales = False  # all problems share their columns
+        return problem
 
     def problem(self, k: int, C: float, mask: Any = None) -> Any:
         """Class k against the rest, on the rows where the mask is one."""

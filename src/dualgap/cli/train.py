@@ -92,7 +92,15 @@ def report(fitter: Fitter, results: list[Any], path: str, args: Any) -> int:
         gap = worst.certificate.relative_gap
         which = f" for {len(late)} of {len(results)} classes" if len(results) > 1 else ""
         warn(f"stopped ({worst.status}){which} at a relative gap of {gap:.2g}; asked for was {args.tol:g}")
+    warn_of_scales(fitter, results)
     return 1 if late and args.strict else 0
+
+
+def warn_of_scales(fitter: Fitter, results: list[Any]) -> None:
+    from dualgap.scales import words_on_scales
+
+    if words := words_on_scales(results, fitter.data.names or None):
+        warn(words)
 
 
 def _sentence(fitter: Fitter, results: list[Any], worst: Any, C: float, args: Any) -> str:

@@ -17,6 +17,7 @@ from dualgap.errors import InvalidData, UnsupportedProblem, tell
 from dualgap.estimators.callbacks import CallbackSupportMixin, Watch
 from dualgap.estimators.saving import SavedEstimator
 from dualgap.result import Certificate, Result, Status, Trace
+from dualgap.scales import tell_of_scales
 from dualgap.solve import seed_of, solve
 from dualgap.together import time_left, together, workers_for
 
@@ -112,8 +113,7 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
 
         def one(k: int) -> Result:
             problem = problems[k]()
-            problem._tells_of_scales = k == 0  # they share their columns
-            problem._column_names = getattr(self, "feature_names_in_", None)
+            problem._tells_of_scales = False  # they share their columns
             start = earlier[k] if len(earlier) == count and earlier[k].dual.size == problem.n_rows else None
             hook = watch.hook(k) if watch else None
             result = solve(
@@ -136,7 +136,9 @@ class CertifiedEstimator(SavedEstimator, CallbackSupportMixin, BaseEstimator):  
         return results
 
     def _report(self, results: Sequence[Result], X: Any) -> None:
-        """One warning for a fit that ended before its tolerance: gap reached, gap asked for, what to try."""
+        """One warning for columns of wild scale, and one for a fit that ended before its tolerance: gap reached, gap
+        asked for, what to try."""
+        tell_of_scales(results, getattr(self, "feature_names_in_", None))
         late = [r for r in results if r.status not in (Status.optimal, Status.interrupted)]
         if not late:
             return

@@ -34,6 +34,7 @@ class Answer:
     judged: bool = False
     solver: str = ""
     why: str = ""
+    wild: bool = False  # columns differ so much in scale that it is worth a word
     threshold: float = 0.0
 
     @classmethod

@@ -46,7 +46,7 @@ def finish(problem: Any, control: Any, answer: Answer, tol: float) -> Answer:
     control.reopen()
     if control.look():
         return answer
-    points = [replace(point, why="solved on its active set") for point in on_the_active_set(problem, control, answer)]
+    points = on_the_active_set(problem, control, answer)
     if loss_named(problem.loss).targets == "sign":
         points += [_longer(point, part) for part in LONGER for point in (*points[:1], replace(answer, why=""))]
     best = last = answer
@@ -109,7 +109,8 @@ def on_the_active_set(problem: Any, control: Any, answer: Answer) -> list[Answer
             beta, w, b = np.clip(found[0], low, high), found[1], found[2]
         if not rows.size or control.stopped:
             return []
-        points = [replace(answer, coef=np.asarray(w, dtype=np.float64), intercept=float(b), dual=beta, judged=False)]
+        found = {"coef": np.asarray(w, dtype=np.float64), "intercept": float(b), "dual": beta}
+        points = [replace(answer, **found, judged=False, why="solved on its active set")]
         noise = ROUNDING * (np.abs(X[rows]) @ np.abs(w) + abs(b))
         beyond = kinks + np.sign(beta[rows]) * np.asarray(noise, dtype=np.float64)
         if not any(_value(problem, *map(float, row)) for row in zip(y[rows], beyond, strict=True)):

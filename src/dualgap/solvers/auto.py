@@ -12,7 +12,8 @@ pays for a matrix over the columns (or, where they are too many, over rows of th
    bound, rows share few columns). It has a patience: when its own forecast needs more epochs than Newton would cost, it
    stops and hands (w, β) over.
 4. Where Newton stalls in floating point, descent goes on from nothing, and the better half of each point counts.
-5. Where an intercept without a penalty fits every row that counts by itself, that is the answer: P = 0 = D, which steps
+5. Where columns differ wildly in scale the answer says so, and the user is told once (scales.py).
+6. Where an intercept without a penalty fits every row that counts by itself, that is the answer: P = 0 = D, which steps
    only come close to, and no gap is small relative to nothing.
 """
 
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.errors import NotEnoughMemory, ScaleWarning, tell
+from dualgap.errors import NotEnoughMemory
 from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
 from dualgap.solvers._finish import finish, judge
@@ -45,7 +46,7 @@ MOST_EPOCHS_SMOOTH = 150.0  # the same for smooth losses: conjugate gradients ta
 DOZEN = 12.0  # epochs of descent that are worth their while as a start where Newton is dear or wide
 PRODUCTS = 8.0  # epochs' worth of conjugate gradients a step, where they are all there is
 ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
-ENOUGH_EPOCHS_SQUARED = 20.0  # the same for squared losses: one exact step brings and proves nearly all
+ENOUGH_EPOCHS_EXACT = 20.0  # the same for squared losses and the logistic: one exact step brings and proves nearly all
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass, where rows share few columns
 GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer, whatever they share
 THIN = 0.02  # the part of the columns that a row has where they share few
@@ -110,25 +111,17 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     if constant is not None:
         return constant
     plan = forecast(problem, control.tol)
-    answer = _run(problem, control, start, options, plan)
-    if plan.wild and problem._tells_of_scales:
-        if not answer.judged:
-            judge(problem, control, answer)
-        _warn_of_scales(problem, control)
-    return answer
-
-
-def _run(problem: Any, control: Any, start: Start, options: Mapping[str, Any], plan: Forecast) -> Answer:
     seed = {"seed": options["seed"]}
     loss = loss_named(problem.loss)
-    squared = loss.smooth and not loss.bounded
-    enough = ENOUGH_EPOCHS_SQUARED if squared and not plan.wide else ENOUGH_EPOCHS
+    exact = loss.name == "logistic" or (loss.smooth and not loss.bounded)
+    enough = ENOUGH_EPOCHS_EXACT if exact and not plan.wide else ENOUGH_EPOCHS
     easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > enough
-    few = FEW_EPOCHS_HOPELESS if plan.hopeless else FEW_EPOCHS_KINKED if loss.kinked else FEW_EPOCHS
+    usual = FEW_EPOCHS_KINKED if loss.kinked else FEW_EPOCHS
+    few = FEW_EPOCHS_HOPELESS if plan.hopeless else usual
     if plan.patience <= few and not easy:
         answer = _newton_or_descent(problem, control, start, seed)
         why = f"newton: its work is that of {plan.patience:.0f} epochs of descent{_without_matrix(plan)}"
-        if plan.hopeless and plan.patience > min(FEW_EPOCHS_KINKED, FEW_EPOCHS):
+        if plan.patience > usual:
             scales = ", columns of wild scale" if plan.wild else ""
             why += f", and descent would crawl (C · mean ‖x‖² is {plan.hardness:.1g}{scales})"
     else:
@@ -136,6 +129,7 @@ def _run(problem: Any, control: Any, start: Start, options: Mapping[str, Any], p
             gentle = plan.hardness <= GENTLE_SIGNS
         else:
             gentle = plan.hardness <= GENTLE and plan.density <= THIN
+        gentle = gentle and start.dual is None
         descent = {"init": "sgd" if gentle else "zero", **_patient(max(plan.patience, 10.0), plan.wide)}
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
         why = f"dcd{', its first epoch stochastic' if gentle else ''}: "
@@ -163,7 +157,7 @@ def _run(problem: Any, control: Any, start: Start, options: Mapping[str, Any], p
         if _stuck(control):
             answer = _descent_instead(problem, control, answer, options)
             why += "; newton stalled: dcd from the start"
-    return replace(answer, why=why)
+    return replace(answer, why=why, wild=plan.wild)
 
 
 def _without_matrix(plan: Forecast) -> str:
@@ -200,29 +194,6 @@ def _constant(problem: Any) -> Answer | None:
         return None
     why = "nothing to solve: the intercept alone fits every row"
     return Answer(coef, b, np.zeros(problem.n_rows), epochs=0.0, n_iter=0, solver="auto", why=why)
-
-
-def _warn_of_scales(problem: Any, control: Any) -> None:
-    """One warning where columns differ wildly: the fit is right, but the model is ruled by the long ones."""
-    scales = problem._matrix.column_scales()
-    order = [int(j) for j in np.argsort(scales, kind="stable") if scales[j] > 0]
-    names = getattr(problem.X, "columns", problem._column_names)
-
-    def named(columns: list[int]) -> str:
-        """Up to three whose scale is near the first one's, and how many more there are."""
-        near = [j for j in columns if 0.1 <= scales[j] / scales[columns[0]] <= 10]
-        told = ", ".join(f"{j if names is None else repr(str(names[j]))} (about {scales[j]:.1e})" for j in near[:3])
-        more = f" and {len(near) - 3} more near them" if len(near) > 3 else ""
-        return f"column{'s' if len(near) > 1 else ''} {told}{more}"
-
-    gap = control.certificate.relative_gap
-    solved = "the stated problem was solved all the same" if gap <= control.tol else "this fit ended early"
-    tell(
-        f"Columns differ in scale by {scales[order[-1]] / scales[order[0]]:.0e}: the smallest entries are in "
-        f"{named(order)}, the largest in {named(order[::-1])}. By the certificate {solved}, at a "
-        f"relative gap of {gap:.1e}. Standardising the columns would change the model, often for the better.",
-        ScaleWarning,
-    )
 
 
 def _stuck(control: Any) -> bool:

@@ -502,7 +502,8 @@ def test_newton_asks_what_memory_is_free(monkeypatch):
     assert not _core.newton_is_wide(problem._core, newton.room(problem, 2e9))
     monkeypatch.setattr(newton, "available_memory", lambda: 1e7)
     assert _core.newton_is_wide(problem._core, newton.room(problem, 2e9))
-    assert dg.solve(problem, "newton", tol=1e-6).status == "optimal"
+    result = dg.solve(problem, "newton", tol=1e-6)
+    assert result.status == "optimal" and result.why == "no matrix over the columns: 1e+07 bytes are free for it"
     monkeypatch.setattr(newton, "available_memory", lambda: 6e3)  # nothing is left for a matrix
     assert dg.solve(problem, "newton", tol=1e-6).status == "optimal"
     monkeypatch.setattr(newton, "available_memory", lambda: 1e3)

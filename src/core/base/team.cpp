@@ -1,12 +1,34 @@
 #include "base/team.hpp"
 
+#ifdef __linux__
+#include <pthread.h>
+#include <sched.h>
+#endif
+
 #include <algorithm>
 
 namespace dualgap {
 
 namespace {
+
 constexpr int spins = 2000;  // about a millisecond, given to whoever wants the core: rounds follow each other faster
+
+/// Linux may put a new thread on its maker's core, and does not look again before a short fit is over: it is sent away
+/// once, and may go where it likes from then on.
+void send_to_another_core([[maybe_unused]] std::thread& thread) {
+#ifdef __linux__
+  cpu_set_t allowed;
+  const int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(here, &others);
+  if (CPU_COUNT(&others) == 0) return;
+  pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
+  pthread_setaffinity_np(thread.native_handle(), sizeof allowed, &allowed);
+#endif
 }
+
+}  // namespace
 
 Team::~Team() {
   if (members_.empty()) return;
@@ -17,7 +39,7 @@ Team::~Team() {
 }
 
 void Team::start() {
-  for (int k = 1; k < threads_; ++k) members_.emplace_back([this] { member(); });
+  for (int k = 1; k < threads_; ++k) send_to_another_core(members_.emplace_back([this] { member(); }));
 }
 
 /// A ticket says how many blocks its own round has, so one that comes too late cannot be taken for one of the next.

@@ -509,7 +509,7 @@ def test_newton_asks_what_memory_is_free(monkeypatch):
     monkeypatch.setattr(newton, "available_memory", lambda: 1e3)
     with pytest.raises(NotEnoughMemory, match="solver='newton' keeps 100 bytes for each of 60 rows"):
         dg.solve(problem, "newton")
-    monkeypatch.setattr(auto, "FEW_EPOCHS_HOPELESS", 1e9)
+    monkeypatch.setattr(auto.Forecast, "newton_first", True)
     result = dg.solve(problem, tol=1e-6)
     assert result.status == "optimal" and result.solver == "dcd" and "dcd instead" in result.why
 

@@ -60,13 +60,17 @@ Matrix csr(const nb::object& data, const nb::object& indices, const nb::object& 
 /// A column's entries among the rows that were looked at.
 struct Column {
   double squares = 0, seen = 0;
+  /// Their root mean square; 0 where they are too few to tell: one entry next to zero does not make a small column.
+  double scale() const { return seen >= 4 ? std::sqrt(squares / seen) : 0.0; }
 };
 
-/// Calls look(i, share) for rows with some ten thousand entries together: some 200 rows at least, some 1,000 at most.
+/// Calls look(i, share) for rows with some ten thousand entries together: some 200 rows at least, some 1,000 at most;
+/// of very long rows no less than 32, with some sixty thousand.
 template <class Rows, class Look>
 void look_at_some(const Rows& rows, double length, Look look) {
-  constexpr double much = 10000, least = 200, most = 1000;
-  const double wanted = std::clamp(much / std::max(length, 1.0), least, most);
+  constexpr double much = 10000, least = 200, most = 1000, few = 32, too_much = 60000;
+  const double at_least = std::clamp(too_much / std::max(length, 1.0), few, least);
+  const double wanted = std::clamp(much / std::max(length, 1.0), at_least, most);
   const Index n = rows.rows(), step = std::max<Index>(1, n / static_cast<Index>(wanted)), count = (n + step - 1) / step;
   for (Index i = 0; i < n; i += step) look(i, 1 / static_cast<double>(count));
 }
@@ -107,11 +111,12 @@ nb::tuple profile(const Matrix& matrix) {
       matrix.rows);
   double smallest = infinity, largest = 0;
   for (const Column& column : columns) {
-    if (!(column.squares > 0)) continue;
-    smallest = std::min(smallest, column.squares / column.seen);
-    largest = std::max(largest, column.squares / column.seen);
+    const double scale = column.scale();
+    if (!(scale > 0)) continue;
+    smallest = std::min(smallest, scale);
+    largest = std::max(largest, scale);
   }
-  return nb::make_tuple(squares, length, pairs, std::sqrt(smallest), std::sqrt(largest));
+  return nb::make_tuple(squares, length, pairs, smallest, largest);
 }
 
 /// The root mean square of every column's entries, from the rows that `profile` looks at.
@@ -122,8 +127,7 @@ OutVector column_scales(const Matrix& matrix) {
       [&](const auto& rows) { look_at_some(rows, length, [&](Index i, double) { add_entries(rows, i, columns); }); },
       matrix.rows);
   std::vector<double> scales(columns.size());
-  for (std::size_t j = 0; j < columns.size(); ++j)
-    scales[j] = columns[j].seen > 0 ? std::sqrt(columns[j].squares / columns[j].seen) : 0.0;
+  for (std::size_t j = 0; j < columns.size(); ++j) scales[j] = columns[j].scale();
   return to_numpy(std::move(scales));
 }
 

@@ -81,6 +81,9 @@ void bind_solvers(nb::module_& m) {
   m.def(
       "newton_matrices", [](const BoundProblem& problem) { return newton_matrices(problem.problem); },
       nb::arg("problem"));
+  m.def(
+      "newton_samples", [](const BoundProblem& problem) { return newton_samples(problem.problem); },
+      nb::arg("problem"));
   m.def("packs_rows", [](const BoundProblem& problem) { return packs_rows(problem.problem.rows); }, nb::arg("problem"));
   m.def("sdca", &run_sdca, nb::arg("problem"), nb::arg("control"), nb::arg("beta").none(), nb::arg("order"),
         nb::arg("begin"), nb::arg("output"), nb::arg("seed"));

@@ -595,15 +595,20 @@ class Newton {
 
 constexpr Index rows_per_column = 40;  // of the coarsest sample
 
-/// The levels above the last: from the coarsest sample that can tell anything to every fourth row.
+/// One row in how many the coarsest sample has that can tell anything; 1: there is none.
+Index coarsest(const Problem& problem) {
+  Index step = 1;
+  while (problem.n() / (4 * step) >= rows_per_column * (problem.p() + 1) + 200) step *= 4;
+  return step;
+}
+
+/// The levels above the last: from the coarsest sample to every fourth row.
 template <class Loss>
 std::optional<Level> sampled_start(const Problem& problem, const Loss& loss, const NewtonOptions& options,
                                    const Blas& blas, Control& control, double& epochs) {
   const Index d = problem.p() + 1;
-  Index step = 1;
-  while (problem.n() / (4 * step) >= rows_per_column * d + 200) step *= 4;
   std::optional<Level> level;
-  for (; step > 1 && !control.stopped(); step /= 4) {
+  for (Index step = coarsest(problem); step > 1 && !control.stopped(); step /= 4) {
     const Thinned sample(problem, Sample(step));
     Newton newton(sample.problem(), loss, options, blas, control);
     if (level)
@@ -637,6 +642,7 @@ void newton(const Problem& problem, Answer& answer, const NewtonOptions& options
 }
 
 bool newton_is_wide(const Problem& problem, double memory) { return NewtonSystem::is_wide(problem, memory); }
+bool newton_samples(const Problem& problem) { return coarsest(problem) > 1; }
 double newton_matrices(const Problem& problem) { return NewtonSystem::matrices(problem); }
 
 }  // namespace dualgap

@@ -21,6 +21,8 @@ void newton(const Problem& problem, Answer& answer, const NewtonOptions& options
 
 /// Will its steps do without a matrix over the columns?
 bool newton_is_wide(const Problem& problem, double memory);
+/// Are rows so many that it starts on a sample of them?
+bool newton_samples(const Problem& problem);
 /// Bytes for its matrices over the columns, given all the memory that they can use.
 double newton_matrices(const Problem& problem);
 

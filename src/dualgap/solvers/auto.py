@@ -4,13 +4,13 @@ Two horses. Descent (dcd) pays by the epoch and needs about as many epochs as th
 times the squared length of a row is small, hundreds or thousands where columns differ in scale or C is large. Newton
 pays for a matrix over the columns (or, where they are too many, over rows of the zone), and then hardly cares.
 
-1. Work is counted in entries touched, never in seconds, so the same problem always takes the same way.
-2. Where Newton's whole work is less than a few epochs of descent, Newton runs from the start, unless the problem is so
-   easy (C · mean ‖x‖² small) that descent will be done in fewer. "A few" is more where descent would get nowhere: C ·
-   mean ‖x‖² huge, or large and columns wildly different in scale.
+1. Work is counted from the shape of the data, never in seconds, so the same problem always takes the same way.
+2. Both are forecast before the start: the epochs that descent is likely to need, and those that cost as much as Newton's
+   whole work. Newton runs first where its work is less. But where it is much, or rows are few, descent is worth a try, as
+   a start for Newton if not more, unless C is large and columns are wildly different in scale.
 3. Otherwise descent begins, its first epoch one of stochastic steps where C · mean ‖x‖² is small (and, where β has no
    bound, rows share few columns). It has a patience: when its own forecast needs more epochs than Newton would cost, it
-   stops and hands (w, β) over.
+   stops and hands (w, β) over; so it does where no row moves any more.
 4. Where Newton stalls in floating point, descent goes on from nothing, and the better half of each point counts.
 5. Where columns differ wildly in scale the answer says so, and the user is told once (scales.py).
 6. Where an intercept without a penalty fits every row that counts by itself, that is the answer: P = 0 = D, which steps
@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
+from dualgap.config import LARGE, SMALL
 from dualgap.errors import NotEnoughMemory
 from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
@@ -34,19 +35,21 @@ from dualgap.solvers._finish import finish, judge
 from dualgap.solvers.dcd import SOLVER as DCD
 from dualgap.solvers.newton import SOLVER as NEWTON
 
-EASY = 0.3  # C · mean ‖x‖² below which descent needs a handful of epochs
-FEW_EPOCHS = 30.0  # Newton within this many epochs of descent is tried first
-FEW_EPOCHS_KINKED = 26.0  # the same where the loss has a corner: descent's first epochs serve Newton better there
-HOPELESS = 2e3  # C · mean ‖x‖² above which a few epochs of descent are no start for Newton either
-HOPELESS_WILD = 20.0  # the same where columns differ wildly in scale
-FEW_EPOCHS_HOPELESS = 50.0  # there Newton is tried first up to this many
+# Work is counted in nanoseconds of one core as it was measured; a choice rests on ratios only.
+ROW, LOGARITHMS, FAR = 20.0, 40.0, 50.0  # descent, a row: its step; logarithms besides; out of the caches
+ENTRY, SCATTERED = 0.28, 1.2  # an entry of it, side by side with the others or not
+PASS_ROW, PASS_ENTRY, PASS_SCATTERED = 30.0, 0.2, 1.0  # Newton, a pass
+PRODUCT, PAIR, CUBE = 0.016, 0.7, 0.012  # a product of a Gram, rows packed or not; a factor, for the cube of its side
+SHARED = 0.6  # Newton's part of all this where tables are large enough for threads
+
+FEW_EPOCHS = 40.0  # Newton within this many epochs of descent may go first
+HARD = 20.0  # C · mean ‖x‖² above which descent is not even a start for Newton where columns differ wildly in scale
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 MOST_EPOCHS = 350.0  # that Newton is taken to cost there at all
 MOST_EPOCHS_SMOOTH = 150.0  # the same for smooth losses: conjugate gradients take most of the steps
 DOZEN = 12.0  # epochs of descent that are worth their while as a start where Newton is dear or wide
 PRODUCTS = 8.0  # epochs' worth of conjugate gradients a step, where they are all there is
-ENOUGH_EPOCHS = 15.0  # on an easy problem descent is tried first where Newton costs more than this
-ENOUGH_EPOCHS_EXACT = 20.0  # the same for squared losses and the logistic: one exact step brings and proves nearly all
+TOO_HARD = 2e3  # C · mean ‖x‖² above which they are not
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass, where rows share few columns
 GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer, whatever they share
 THIN = 0.02  # the part of the columns that a row has where they share few
@@ -56,12 +59,14 @@ WILD = 1e4  # ratio of column scales that is worth a word
 
 @dataclass(frozen=True)
 class Forecast:
-    """Work in entries touched: one epoch of descent, and all of Newton."""
+    """What each horse would cost, and what that was made of."""
 
-    epoch: float
-    newton: float
+    epoch: float  # the work of one epoch of descent
+    newton: float  # all of Newton's
+    expected: float  # epochs that descent is likely to need
     hardness: float  # C · mean ‖x‖²
     density: float  # the part of the columns that a row has
+    tall: bool  # rows are enough for the columns: fewer can be told apart, and descent is done sooner than expected
     wide: bool  # Newton makes no matrix over the columns
     smallest: float  # root mean square of a column's entries
     largest: float
@@ -72,38 +77,61 @@ class Forecast:
         return self.largest > WILD * self.smallest
 
     @property
-    def hopeless(self) -> bool:
-        """Would descent not even be a good start for Newton?"""
-        return self.hardness > (HOPELESS_WILD if self.wild else HOPELESS)
-
-    @property
     def patience(self) -> float:
         """Epochs of descent that cost as much as Newton."""
         return self.newton / self.epoch if self.epoch else 0.0  # a table without entries: only the intercept is sought
 
+    @property
+    def newton_first(self) -> bool:
+        crawls = self.wild and self.hardness > HARD and not self.wide
+        return self.patience <= self.expected and (crawls or (self.tall and self.patience <= FEW_EPOCHS))
+
 
 def forecast(problem: Any, tol: float) -> Forecast:
-    """What each horse would cost, from the shape of the data and some of its rows."""
+    """From the shape of the data and some of its rows."""
     mean_square, entries, pairs, smallest, largest = problem._matrix.profile()
     n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
     loss = loss_named(problem.loss)
+    logarithms, exact = loss.name == "logistic", loss.smooth and not loss.bounded
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
-    steps = 4.0 + digits if loss.smooth else 6.0 * digits
-    packed = _core.packs_rows(problem._core)  # then wide instructions multiply many at a time
-    gram = n * (d * d / 24.0 if packed else 1.5 * pairs)
-    full_grams = 2.0 if not loss.smooth else 3.0
-    memory = NEWTON.options["memory"]
-    wide = _core.newton_is_wide(problem._core, memory)  # then a step factors rows of its zone, or none
-    side = min(n, MANY_ROWS) if wide else min(d, n)
     costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))
     hardness = costs * mean_square
-    epoch = 3.0 * n * entries
-    newton = (0.0 if wide else full_grams * gram) + steps * (epoch + side**3 / 60.0)
+    size = min(math.log10(1 + hardness), 4.0)  # Newton hardly cares beyond
+    tall = n >= 2 * d
+    scattered = problem.storage.startswith("csr")
+
+    row = ROW + LOGARITHMS * logarithms + FAR * (n * entries >= 2 * LARGE)
+    epoch = n * (row + (SCATTERED if scattered else ENTRY) * entries)
+    first, later = (1.1, 0.6) if logarithms else (1.7, 2.0) if exact else (1.4, 0.45)
+    expected = min(1 + digits * (first + later * hardness**0.8), 9999.0)
+
+    wide = _core.newton_is_wide(
+        problem._core, NEWTON.options["memory"]
+    )  # then a step factors rows of its zone, or none
     if wide:
+        steps = 4 + digits if loss.smooth else 6 * digits
+        newton = steps * (epoch + min(n, MANY_ROWS) ** 3 * SHARED * CUBE)
         newton = min(newton, (MOST_EPOCHS_SMOOTH if loss.smooth else MOST_EPOCHS) * epoch)
-    if wide and loss.smooth and loss.bounded and hardness <= HOPELESS:  # logistic: no rows are factored
-        newton = min(newton, steps * PRODUCTS * epoch)
-    return Forecast(epoch, newton, hardness, entries / max(problem.n_cols, 1), wide, smallest, largest)
+        if logarithms and hardness <= TOO_HARD:  # no rows are factored
+            newton = min(newton, steps * PRODUCTS * epoch)
+    else:
+        cold = not _core.newton_samples(problem._core)  # no start on a sample of the rows
+        digits = min(digits, 6.0)  # the last ones come by themselves
+        if logarithms:
+            passes, grams = 3 + 0.5 * digits, 2 + 1.5 * size * cold
+        elif exact:
+            passes, grams = 3 + 0.3 * digits + (2 + 0.8 * size) * cold, 2.0
+        else:
+            passes, grams = 4 + (1 + 0.5 * size) * digits + 2 * cold, 3.0
+        a_pass = n * (PASS_ROW + (PASS_SCATTERED if scattered else PASS_ENTRY) * entries)
+        # with packed rows wide instructions multiply many at a time
+        gram = n * (PRODUCT * min(d, n) * d if _core.packs_rows(problem._core) else PAIR * pairs)
+        share = SHARED if n * entries >= SMALL else 1.0
+        newton = share * (passes * a_pass + grams * gram + 0.5 * passes * CUBE * min(d, n) ** 3)
+        if not tall and not loss.smooth:  # every row is in the zone for long
+            newton *= 2
+    density = entries / max(problem.n_cols, 1)
+    return Forecast(epoch, newton, expected, hardness, density, tall, wide, smallest, largest)
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:
@@ -113,17 +141,11 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
     plan = forecast(problem, control.tol)
     seed = {"seed": options["seed"]}
     loss = loss_named(problem.loss)
-    exact = loss.name == "logistic" or (loss.smooth and not loss.bounded)
-    enough = ENOUGH_EPOCHS_EXACT if exact and not plan.wide else ENOUGH_EPOCHS
-    easy = plan.hardness <= EASY and control.tol >= 1e-5 and plan.patience > enough
-    usual = FEW_EPOCHS_KINKED if loss.kinked else FEW_EPOCHS
-    few = FEW_EPOCHS_HOPELESS if plan.hopeless else usual
-    if plan.patience <= few and not easy:
+    why = f"newton's work is that of {plan.patience:.0f} epochs of descent{_without_matrix(plan)}, which may "
+    why += f"need {plan.expected:.0f} (C · mean ‖x‖² is {plan.hardness:.1g}{', columns of wild scale' * plan.wild})"
+    if plan.newton_first:
         answer = _newton_or_descent(problem, control, start, seed)
-        why = f"newton: its work is that of {plan.patience:.0f} epochs of descent{_without_matrix(plan)}"
-        if plan.patience > usual:
-            scales = ", columns of wild scale" if plan.wild else ""
-            why += f", and descent would crawl (C · mean ‖x‖² is {plan.hardness:.1g}{scales})"
+        why = f"newton: {why}"
     else:
         if loss.targets == "sign" and loss.bounded:
             gentle = plan.hardness <= GENTLE_SIGNS
@@ -132,9 +154,10 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         gentle = gentle and start.dual is None
         descent = {"init": "sgd" if gentle else "zero", **_patient(max(plan.patience, 10.0), plan.wide)}
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
-        why = f"dcd{', its first epoch stochastic' if gentle else ''}: "
-        why += f"easy, C · mean ‖x‖² is {plan.hardness:.1g}; " if easy else ""
-        why += f"newton would cost {plan.patience:.0f} epochs{_without_matrix(plan)}"
+        why = f"dcd{', its first epoch stochastic' if gentle else ''}: {why}"
+        still = control.stopped and _stuck(control)
+        if still:
+            control.reopen()
         if not control.stopped:
             first = answer
             control.end_solver(first.epochs)
@@ -146,7 +169,8 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
                 n_iter=first.n_iter + answer.n_iter,
                 epochs=first.epochs + answer.epochs,
             )
-            why += f"; after {first.epochs:.0f} epochs more than that were still to go: newton from its point"
+            reason = "no row moved any more" if still else "more than Newton costs were still to go"
+            why += f"; after {first.epochs:.0f} epochs {reason}: newton from its point"
     if not control.stopped and not answer.judged:
         judge(problem, control, answer)
     if answer.why:  # memory was short
@@ -167,7 +191,7 @@ def _without_matrix(plan: Forecast) -> str:
 def _patient(epochs: float, wide: bool = False) -> dict[str, float]:
     """Descent gives up when it needs more epochs than these, but not before it has had a twentieth of them, nor a dozen
     where it has many to win or Newton begins without a matrix over the columns."""
-    return {"patience": epochs, "least_epochs": max(0.05 * epochs, DOZEN if wide or epochs > 100 else 0.0)}
+    return {"patience": epochs, "least_epochs": max(0.15 * epochs, DOZEN if wide or epochs > 100 else 0.0)}
 
 
 def _newton_or_descent(problem: Any, control: Any, start: Start, seed: Mapping[str, Any]) -> Answer:

@@ -5,9 +5,9 @@ times the squared length of a row is small, hundreds or thousands where columns 
 pays for a matrix over the columns (or, where they are too many, over rows of the zone), and then hardly cares.
 
 1. Work is counted from the shape of the data, never in seconds, so the same problem always takes the same way.
-2. Both are forecast before the start: the epochs that descent is likely to need, and those that cost as much as Newton's
-   whole work. Newton runs first where its work is less. But where it is much, or rows are few, descent is worth a try, as
-   a start for Newton if not more, unless C is large and columns are wildly different in scale.
+2. Both are forecast before the start: the epochs that descent is likely to need, and those that cost as much as all of
+   Newton's work. Newton runs first where its work is less. But where it is much, or rows are few, descent is worth a
+   try, as a start for Newton if not more, unless C is large and columns are wildly different in scale.
 3. Otherwise descent begins, its first epoch one of stochastic steps where C · mean ‖x‖² is small (and, where β has no
    bound, rows share few columns). It has a patience: when its own forecast needs more epochs than Newton would cost, it
    stops and hands (w, β) over; so it does where no row moves any more.
@@ -39,7 +39,7 @@ from dualgap.solvers.newton import SOLVER as NEWTON
 ROW, LOGARITHMS, FAR = 20.0, 40.0, 50.0  # descent, a row: its step; logarithms besides; out of the caches
 ENTRY, SCATTERED = 0.28, 1.2  # an entry of it, side by side with the others or not
 PASS_ROW, PASS_ENTRY, PASS_SCATTERED = 30.0, 0.2, 1.0  # Newton, a pass
-PRODUCT, PAIR, CUBE = 0.016, 0.7, 0.012  # a product of a Gram, rows packed or not; a factor, for the cube of its side
+PRODUCT, PAIR, CUBE = 0.016, 0.45, 0.012  # a product of a Gram, rows packed or not; a factor, for the cube of its side
 SHARED = 0.6  # Newton's part of all this where tables are large enough for threads
 
 FEW_EPOCHS = 40.0  # Newton within this many epochs of descent may go first
@@ -102,8 +102,10 @@ def forecast(problem: Any, tol: float) -> Forecast:
 
     row = ROW + LOGARITHMS * logarithms + FAR * (n * entries >= 2 * LARGE)
     epoch = n * (row + (SCATTERED if scattered else ENTRY) * entries)
-    first, later = (1.1, 0.6) if logarithms else (1.7, 2.0) if exact else (1.4, 0.45)
-    expected = min(1 + digits * (first + later * hardness**0.8), 9999.0)
+    first, later = (0.65, 0.6) if logarithms else (1.7, 2.0) if exact else (1.4, 0.45)
+    # of signs of which nearly all are alike most rows soon come to rest
+    spread = math.sqrt(1 - float(problem.y.mean()) ** 2) if loss.targets == "sign" else 1.0
+    expected = min(1 + digits * (first + later * spread * hardness**0.8), 9999.0)
 
     wide = _core.newton_is_wide(
         problem._core, NEWTON.options["memory"]
@@ -122,7 +124,7 @@ def forecast(problem: Any, tol: float) -> Forecast:
         elif exact:
             passes, grams = 3 + 0.3 * digits + (2 + 0.8 * size) * cold, 2.0
         else:
-            passes, grams = 4 + (1 + 0.5 * size) * digits + 2 * cold, 3.0
+            passes, grams = 3 + (1 + 0.4 * size) * digits + 2 * cold, 2.0 + cold
         a_pass = n * (PASS_ROW + (PASS_SCATTERED if scattered else PASS_ENTRY) * entries)
         # with packed rows wide instructions multiply many at a time
         gram = n * (PRODUCT * min(d, n) * d if _core.packs_rows(problem._core) else PAIR * pairs)

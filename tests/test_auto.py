@@ -94,10 +94,47 @@ def test_descent_has_its_epochs_before_it_gives_up(monkeypatch):
         assert epochs[0] <= result.epochs <= epochs[1]
 
 
+@pytest.mark.parametrize(
+    "rows, columns, loss, C, first",
+    [
+        (5000, 300, "hinge", 1.0, "dcd"),  # 4 epochs; Newton takes ten times as long
+        (5000, 300, "squared_hinge", 0.01, "dcd"),
+        (5000, 300, "logistic", 1.0, "dcd"),
+        (5000, 300, "squared_hinge", 100.0, "newton"),  # 280 epochs
+        (20_000, 20, "squared_hinge", 1.0, "newton"),
+        (20_000, 20, "logistic", 100.0, "newton"),
+        (20_000, 20, "hinge", 100.0, "newton"),
+        (20_000, 100, "hinge", 0.01, "dcd"),
+        (500, 2000, "logistic", 100.0, "dcd"),  # 3 epochs: rows can be told apart
+    ],
+)
+def test_auto_begins_where_it_is_cheap(rows, columns, loss, C, first):
+    """Normal values, mean ‖x‖² = 1: what was measured to be done first, by far (ADR 7)."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, columns)) / np.sqrt(columns)
+    score = X @ rng.standard_normal(columns)
+    y = np.where(score + 0.5 * np.std(score) * rng.standard_normal(rows) > 0, 1.0, -1.0)
+    plan = auto.forecast(dg.Problem(X, y, loss, C=C), 1e-2)
+    assert ("newton" if plan.newton_first else "dcd") == first
+    result = dg.solve(dg.Problem(X, y, loss, C=C), tol=1e-2)
+    assert result.solver == first and f"newton's work is that of {plan.patience:.0f} epochs" in result.why
+
+
+def test_newton_goes_on_where_no_row_moves_any_more():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((6, 300))
+    problem = dg.Problem(
+        X, np.where(rng.random(6) < 0.5, 1.0, -1.0), "pinball", C=1e9, intercept="regularized", quantile=0.5
+    )
+    assert dg.solve(problem, "dcd", tol=1e-6).status == "stalled"
+    result = dg.solve(problem, tol=1e-6)
+    assert "epochs no row moved any more: newton from its point" in result.why
+
+
 def test_newton_on_wide_data_is_not_charged_more_than_descent_could_win():
     X, y = text()
     charged = {loss: auto.forecast(dg.Problem(X, y, loss), 1e-3).patience for loss in ("hinge", "squared_hinge")}
-    assert charged == {"hinge": auto.MOST_EPOCHS, "squared_hinge": auto.MOST_EPOCHS_SMOOTH}
+    assert charged == pytest.approx({"hinge": auto.MOST_EPOCHS, "squared_hinge": auto.MOST_EPOCHS_SMOOTH})
     assert auto.forecast(dg.Problem(X, y, "smoothed_hinge"), 1e-3).patience == auto.MOST_EPOCHS
 
 
@@ -241,12 +278,21 @@ def test_what_auto_looks_at(storage):
         length = np.count_nonzero(X) / rows if storage is sp.csr_array else 12
         kept = X[:: max(1, rows // int(np.clip(10_000 / length, 200, 1000)))]
         count = (kept != 0).sum(axis=1) if storage is sp.csr_array else np.full(len(kept), 12)
-        counted = np.maximum((kept != 0).sum(axis=0), 1) if storage is sp.csr_array else len(kept)
-        scale = np.sqrt((kept**2).sum(axis=0) / counted)
+        counted = np.maximum((kept != 0).sum(axis=0), 1) if storage is sp.csr_array else np.full(12, len(kept))
+        scale = np.where(counted >= 4, np.sqrt((kept**2).sum(axis=0) / counted), 0.0)
         assert np.allclose([square, entries], [(kept**2).sum(axis=1).mean(), length], rtol=1e-6)
         assert np.isclose(pairs, (0.5 * count * (count + 1)).mean())
         assert np.allclose([smallest, largest], scale[[0, 11]], rtol=1e-6)
         assert np.allclose(matrix.column_scales(), scale, rtol=1e-6)
+
+
+def test_one_entry_next_to_zero_makes_no_column_small():
+    rng = np.random.default_rng(1)
+    X = sp.random(2000, 10_000, 0.005, format="csr", random_state=1, data_rvs=rng.random)
+    y = np.where(rng.random(2000) < 0.5, 1.0, -1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dg.ScaleWarning)
+        dg.solve(dg.Problem(X, y, C=0.01), tol=1e-2)
 
 
 def test_counts_of_rare_words_are_not_wild():

@@ -1,5 +1,7 @@
 """Every solver × loss × storage × intercept: the objective against Clarabel or SciPy, the certificate against NumPy."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -521,3 +523,19 @@ def test_newton_with_any_memory(memory, capfd):
     problem = dg.Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0))
     assert dg.solve(problem, "newton", tol=1e-8, memory=memory).status == "optimal"
     assert "illegal" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("tasks", [folder for folder in [Path("/proc/self/task")] if folder.exists()])
+def test_threads_may_run_wherever_the_process_may(tasks):
+    """They are sent to another core once, when they are made; no more is held against them."""
+    cores = []
+
+    def look(state):
+        for task in tasks.iterdir():
+            cores.append(next(line for line in (task / "status").read_text().splitlines() if "Cpus_allowed:" in line))
+
+    X = np.random.default_rng(0).standard_normal((30_000, 20))
+    problem = dg.Problem(X, np.where(X[:, 0] > 0, 1.0, -1.0))
+    threads = len(list(tasks.iterdir()))
+    dg.solve(problem, "newton", n_threads=3, callback=look)
+    assert len(cores) >= threads + 2 and len(set(cores)) == 1

@@ -90,50 +90,76 @@ class Forecast:
 def forecast(problem: Any, tol: float) -> Forecast:
     """From the shape of the data and some of its rows."""
     mean_square, entries, pairs, smallest, largest = problem._matrix.profile()
-    n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
-    loss = loss_named(problem.loss)
-    logarithms, exact = loss.name == "logistic", loss.smooth and not loss.bounded
-    digits = max(1.0, -math.log10(max(tol, 1e-12)))
     costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))
     hardness = costs * mean_square
-    size = min(math.log10(1 + hardness), 4.0)  # Newton hardly cares beyond
-    tall = n >= 2 * d
-    scattered = problem.storage.startswith("csr")
-
+    n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
+    logarithms = problem.loss == "logistic"
     row = ROW + LOGARITHMS * logarithms + FAR * (n * entries >= 2 * LARGE)
-    epoch = n * (row + (SCATTERED if scattered else ENTRY) * entries)
-    first, later = (0.65, 0.6) if logarithms else (1.7, 2.0) if exact else (1.4, 0.45)
-    # of signs of which nearly all are alike most rows soon come to rest
-    spread = math.sqrt(1 - float(problem.y.mean()) ** 2) if loss.targets == "sign" else 1.0
-    expected = min(1 + digits * (first + later * spread * hardness**0.8), 9999.0)
+    epoch = n * (row + (SCATTERED if _scattered(problem) else ENTRY) * entries)
+    digits = max(1.0, -math.log10(max(tol, 1e-12)))
+    wide: bool = _core.newton_is_wide(problem._core, NEWTON.options["memory"])
+    return Forecast(
+        epoch=epoch,
+        newton=_wide(problem, epoch, hardness, digits) if wide else _newton(problem, entries, pairs, hardness, digits),
+        expected=_expected(problem, hardness, digits),
+        hardness=hardness,
+        density=entries / max(problem.n_cols, 1),
+        tall=n >= 2 * d,
+        wide=wide,
+        smallest=smallest,
+        largest=largest,
+    )
 
-    wide = _core.newton_is_wide(
-        problem._core, NEWTON.options["memory"]
-    )  # then a step factors rows of its zone, or none
-    if wide:
-        steps = 4 + digits if loss.smooth else 6 * digits
-        newton = steps * (epoch + min(n, MANY_ROWS) ** 3 * SHARED * CUBE)
-        newton = min(newton, (MOST_EPOCHS_SMOOTH if loss.smooth else MOST_EPOCHS) * epoch)
-        if logarithms and hardness <= TOO_HARD:  # no rows are factored
-            newton = min(newton, steps * PRODUCTS * epoch)
+
+def _scattered(problem: Any) -> bool:
+    return bool(problem.storage.startswith("csr"))
+
+
+def _exact(problem: Any) -> bool:
+    """Squared losses and the logistic: Newton's own problem, without a smoothing."""
+    loss = loss_named(problem.loss)
+    return loss.name == "logistic" or (loss.smooth and not loss.bounded)
+
+
+def _expected(problem: Any, hardness: float, digits: float) -> float:
+    """Epochs that descent may need. Of signs of which nearly all are alike most rows soon come to rest."""
+    spread = math.sqrt(1 - float(problem.y.mean()) ** 2) if loss_named(problem.loss).targets == "sign" else 1.0
+    if problem.loss == "logistic":
+        digit, hard = 0.65, 0.6
     else:
-        cold = not _core.newton_samples(problem._core)  # no start on a sample of the rows
-        digits = min(digits, 6.0)  # the last ones come by themselves
-        if logarithms:
-            passes, grams = 3 + 0.5 * digits, 2 + 1.5 * size * cold
-        elif exact:
-            passes, grams = 3 + 0.3 * digits + (2 + 0.8 * size) * cold, 2.0
-        else:
-            passes, grams = 3 + (1 + 0.4 * size) * digits + 2 * cold, 2.0 + cold
-        a_pass = n * (PASS_ROW + (PASS_SCATTERED if scattered else PASS_ENTRY) * entries)
-        # with packed rows wide instructions multiply many at a time
-        gram = n * (PRODUCT * min(d, n) * d if _core.packs_rows(problem._core) else PAIR * pairs)
-        share = SHARED if n * entries >= SMALL else 1.0
-        newton = share * (passes * a_pass + grams * gram + 0.5 * passes * CUBE * min(d, n) ** 3)
-        if not tall and not loss.smooth:  # every row is in the zone for long
-            newton *= 2
-    density = entries / max(problem.n_cols, 1)
-    return Forecast(epoch, newton, expected, hardness, density, tall, wide, smallest, largest)
+        digit, hard = (1.7, 2.0) if _exact(problem) else (1.4, 0.45)
+    return min(1 + digits * (digit + hard * spread * float(hardness**0.8)), 9999.0)
+
+
+def _newton(problem: Any, entries: float, pairs: float, hardness: float, digits: float) -> float:
+    """The work of passes, Grams and factors of a matrix over the columns."""
+    n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
+    cold = not _core.newton_samples(problem._core)  # it does not begin on a sample of the rows
+    size = min(math.log10(1 + hardness), 4.0)  # it hardly cares beyond
+    digits = min(digits, 6.0)  # the last ones come by themselves
+    if problem.loss == "logistic":
+        passes, grams = 3 + 0.5 * digits, 2 + 1.5 * size * cold
+    elif _exact(problem):
+        passes, grams = 3 + 0.3 * digits + (2 + 0.8 * size) * cold, 2.0
+    else:
+        passes, grams = 3 + (1 + 0.4 * size) * digits + 2 * cold, 2.0 + cold
+    a_pass = n * (PASS_ROW + (PASS_SCATTERED if _scattered(problem) else PASS_ENTRY) * entries)
+    # with packed rows wide instructions multiply many at a time
+    gram = n * (PRODUCT * min(d, n) * d if _core.packs_rows(problem._core) else PAIR * pairs)
+    work = passes * a_pass + grams * gram + 0.5 * passes * CUBE * min(d, n) ** 3
+    if n < 2 * d and not loss_named(problem.loss).smooth:  # every row is in the zone for long
+        work *= 2
+    return float(work * (SHARED if n * entries >= SMALL else 1.0))
+
+
+def _wide(problem: Any, epoch: float, hardness: float, digits: float) -> float:
+    """The work of steps that factor rows of the zone, or none; no more than what descent could win."""
+    smooth = loss_named(problem.loss).smooth
+    steps = 4 + digits if smooth else 6 * digits
+    work = steps * (epoch + SHARED * CUBE * min(problem.n_rows, MANY_ROWS) ** 3)
+    if problem.loss == "logistic" and hardness <= TOO_HARD:  # no rows are factored
+        work = min(work, steps * PRODUCTS * epoch)
+    return float(min(work, (MOST_EPOCHS_SMOOTH if smooth else MOST_EPOCHS) * epoch))
 
 
 def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) -> Answer:

@@ -102,13 +102,13 @@ def arrival(
 def again(
     runners: list[Contestant], X: Any, y: np.ndarray, loss: str, C: float, settings: dict[Contestant, float]
 ) -> list[float]:
-    """Seconds of each one's best fit, in turns in one process of their own, for a fifth of a second each and three
-    turns at least where they take less than three seconds: the first ones there pay for pages and threads that a fork
-    has not got yet."""
+    """Seconds of each one's best fit, in turns in one process of their own, until the fastest has had a fifth of a
+    second, and three turns at least where they take less than three seconds: the first ones there pay for pages and
+    threads that a fork has not got yet."""
 
     def fits() -> list[float]:
         taken: list[list[float]] = [[] for _ in runners]
-        while sum(map(sum, taken)) < 0.2 * len(runners) or (len(taken[0]) < 3 and max(map(min, taken)) < 3.0):
+        while min(map(sum, taken)) < 0.2 or (len(taken[0]) < 3 and max(map(min, taken)) < 3.0):
             for runner, seconds in zip(runners, taken, strict=True):
                 seconds.append(runner.fit(X, y, loss, C, settings[runner])[0])
         return [min(seconds) for seconds in taken]

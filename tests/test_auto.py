@@ -87,6 +87,7 @@ def test_descent_has_its_epochs_before_it_gives_up(monkeypatch):
         patch.setattr(auto, "DCD", replace(descent, run=run))
         assert dg.solve(problem, tol=1e-6).solver == "dcd, newton, dcd"
     assert len(runs) == 2 and all(options["least_epochs"] >= 0.05 * options["patience"] for options in runs)
+    assert runs[0]["least_epochs"] >= auto.PART * runs[0]["patience"]
     crawling = np.random.default_rng(0).standard_normal((300, 20)) * 10.0 ** np.linspace(-3, 3, 20)
     problem = dg.Problem(crawling, np.sign(crawling.sum(axis=1)), "hinge", C=100.0)
     for least, epochs in ((0.0, (0, 30)), (40.0, (40, 70))):
@@ -244,7 +245,7 @@ def test_auto_says_why():
     crawling = dg.solve(dg.Problem(dense, np.where(dense[:, 0] > 0, 1.0, -1.0), C=1e3, intercept="free"), tol=1e-2)
     assert crawling.why.startswith("newton: newton's work is that of ")
     assert crawling.why.endswith(
-        "epochs of descent, which may need 9999 (C · mean ‖x‖² is 1e+10, columns of wild scale)"
+        "epochs of descent, which may need thousands (C · mean ‖x‖² is 1.4e+10, columns of wild scale)"
     )
     tiny = dg.solve(dg.Problem(dense[:10, :3], y[:10]), tol=1e-2)
     assert tiny.why.endswith("; tiny, so aimed at the limits of floating point")
@@ -264,6 +265,39 @@ def test_auto_begins_with_newton_where_columns_differ_wildly():
         Z /= np.sqrt((Z**2).sum(axis=1).mean())
         result = dg.solve(dg.Problem(Z, y, C=300.0), tol=1e-3)
         assert result.why.startswith(f"{first}:") and result.status == "optimal"
+
+
+def test_of_long_rows_auto_looks_at_some():
+    X = np.random.default_rng(0).standard_normal((400, 2000)) * np.where(np.arange(400) % 12 == 0, 1.0, 100.0)[:, None]
+    square, *_ = as_matrix(X).profile()
+    assert square == pytest.approx((X[::12] ** 2).sum(axis=1).mean())
+
+
+def test_the_forecast_is_a_number_whatever_it_is_asked():
+    """One class, weights that leave one row, squares that leave float64's room."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 3))
+    one = np.ones(50)
+    weight = np.zeros(50)
+    weight[7] = 3.0
+    for rows, y, C, sample_weight in (
+        (1e139 * X, one, 1e90, None),
+        (X, np.sign(X[:, 0]), 1.0, weight),
+        (0 * X, one, 1e-90, None),
+    ):
+        for entry in dg.losses():
+            plan = auto.forecast(dg.Problem(rows, y, entry.name, C=C, sample_weight=sample_weight), 0.0)
+            assert np.isfinite([plan.epoch, plan.newton, plan.expected, plan.hardness, plan.patience]).all()
+            assert "nan" not in str(plan)
+
+
+def test_weights_count_in_what_auto_expects():
+    """A rare class with as much weight as the other is not rare."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((2000, 5)), np.where(np.arange(2000) % 25 == 0, 1.0, -1.0)
+    balanced = np.where(y > 0, 12.5, 12.5 / 24)
+    rare, fair = (auto.forecast(dg.Problem(X, y, sample_weight=w), 1e-2).expected for w in (None, balanced))
+    assert fair > 1.2 * rare
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32), np.asfortranarray])

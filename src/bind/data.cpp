@@ -64,8 +64,8 @@ struct Column {
   double scale() const { return seen >= 4 ? std::sqrt(squares / seen) : 0.0; }
 };
 
-/// Calls look(i, share) for rows with some ten thousand entries together: some 200 rows at least, some 1,000 at most;
-/// of very long rows no less than 32, with some sixty thousand.
+/// Calls look(i, share) for rows with some ten thousand entries together: some 1,000 rows at most, and some 200 at
+/// least unless these had more than sixty thousand entries; never fewer than 32.
 template <class Rows, class Look>
 void look_at_some(const Rows& rows, double length, Look look) {
   constexpr double much = 10000, least = 200, most = 1000, few = 32, too_much = 60000;
@@ -91,7 +91,7 @@ void add_entries(const Rows& rows, Index i, std::vector<Column>& columns) {
 }
 
 /// What choosing a solver needs: mean number of entries; from some rows mean ‖x‖² and number of pairs of entries; and,
-/// where columns are not too many to look at, the smallest and the largest root mean square of a column's entries.
+/// where columns are not too many to look at, the smallest and the largest scale of a column.
 nb::tuple profile(const Matrix& matrix) {
   constexpr Index many_columns = 20000;
   double squares = 0, pairs = 0;
@@ -119,7 +119,7 @@ nb::tuple profile(const Matrix& matrix) {
   return nb::make_tuple(squares, length, pairs, smallest, largest);
 }
 
-/// The root mean square of every column's entries, from the rows that `profile` looks at.
+/// The scale of every column, from the rows that `profile` looks at.
 OutVector column_scales(const Matrix& matrix) {
   std::vector<Column> columns(count_cols(matrix.rows));
   const double length = entries_in_a_row(matrix);

@@ -154,7 +154,8 @@ class Result:
     """The answer to ``solve``: a point, its certificate, and how it was reached.
 
     A kernel problem has no ``coef`` (it is empty): its scores are Σ βᵢ k(x, xᵢ) + intercept over the ``support``.
-    ``scales`` are those of the columns (root mean square of their entries), where "auto" found them wildly different.
+    ``scales`` are those of the columns where "auto" found them wildly different: the root mean square of their entries
+    among some rows, 0 of fewer than four.
     ``threshold`` is what ν-problems choose besides: ρ in classification, ε in regression; with a kernel also ρ of one
     class and R² of a ball.
 

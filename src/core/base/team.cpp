@@ -13,9 +13,9 @@ namespace {
 
 constexpr int spins = 2000;  // about a millisecond, given to whoever wants the core: rounds follow each other faster
 
-/// Linux may put a new thread on its maker's core, and does not look again before a short fit is over: it is sent away
-/// once, and may go where it likes from then on.
-void send_to_another_core([[maybe_unused]] std::thread& thread) {
+/// Linux may put a new thread on its maker's core, and does not look again before a short fit is over: each is sent
+/// away once, and may go where it likes from then on.
+void send_to_other_cores([[maybe_unused]] std::vector<std::thread>& threads) {
 #ifdef __linux__
   cpu_set_t allowed;
   const int here = sched_getcpu();
@@ -23,8 +23,10 @@ void send_to_another_core([[maybe_unused]] std::thread& thread) {
   cpu_set_t others = allowed;
   CPU_CLR(here, &others);
   if (CPU_COUNT(&others) == 0) return;
-  pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
-  pthread_setaffinity_np(thread.native_handle(), sizeof allowed, &allowed);
+  for (std::thread& thread : threads) {
+    pthread_setaffinity_np(thread.native_handle(), sizeof others, &others);
+    pthread_setaffinity_np(thread.native_handle(), sizeof allowed, &allowed);
+  }
 #endif
 }
 
@@ -39,7 +41,8 @@ Team::~Team() {
 }
 
 void Team::start() {
-  for (int k = 1; k < threads_; ++k) send_to_another_core(members_.emplace_back([this] { member(); }));
+  for (int k = 1; k < threads_; ++k) members_.emplace_back([this] { member(); });
+  send_to_other_cores(members_);
 }
 
 /// A ticket says how many blocks its own round has, so one that comes too late cannot be taken for one of the next.

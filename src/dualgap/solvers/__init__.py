@@ -36,6 +36,7 @@ class Answer:
     why: str = ""
     wild: bool = False  # columns differ so much in scale that it is worth a word
     threshold: float = 0.0
+    certificate: Any = None  # the judge's word on this very point, where it is kept
 
     @classmethod
     def from_core(cls, raw: dict[str, Any], solver: str) -> Answer:

@@ -4,7 +4,7 @@ Two horses. Descent (dcd) pays by the epoch and needs about as many epochs as th
 times the squared length of a row is small, hundreds or thousands where columns differ in scale or C is large. Newton
 pays for a matrix over the columns (or, where they are too many, over rows of the zone), and then hardly cares.
 
-1. Work is counted from the shape of the data, never in seconds, so the same problem always takes the same way.
+1. Work is predicted from the shape of the data, never timed, so the same problem always takes the same way.
 2. Both are forecast before the start: the epochs that descent is likely to need, and those that cost as much as all of
    Newton's work. Newton runs first where its work is less. But where it is much, or rows are few, descent is worth a
    try, as a start for Newton if not more, unless C is large and columns are wildly different in scale.
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from dualgap import _core
-from dualgap.config import LARGE, SMALL
+from dualgap.config import SMALL
 from dualgap.errors import NotEnoughMemory
 from dualgap.registry import Solver, loss_named
 from dualgap.solvers import Answer, Start
@@ -35,15 +35,18 @@ from dualgap.solvers._finish import finish, judge
 from dualgap.solvers.dcd import SOLVER as DCD
 from dualgap.solvers.newton import SOLVER as NEWTON
 
-# Work is counted in nanoseconds of one core as it was measured; a choice rests on ratios only.
+# Work is predicted with these prices, once measured in nanoseconds of one core; a choice rests on their ratios only.
 ROW, LOGARITHMS, FAR = 20.0, 40.0, 50.0  # descent, a row: its step; logarithms besides; out of the caches
+IN_CACHES = 4e6  # entries of a table that stays in them
 ENTRY, SCATTERED = 0.28, 1.2  # an entry of it, side by side with the others or not
 PASS_ROW, PASS_ENTRY, PASS_SCATTERED = 30.0, 0.2, 1.0  # Newton, a pass
 PRODUCT, PAIR, CUBE = 0.016, 0.45, 0.012  # a product of a Gram, rows packed or not; a factor, for the cube of its side
 SHARED = 0.6  # Newton's part of all this where tables are large enough for threads
 
 FEW_EPOCHS = 40.0  # Newton within this many epochs of descent may go first
-HARD = 20.0  # C · mean ‖x‖² above which descent is not even a start for Newton where columns differ wildly in scale
+HARD = 20.0  # C · mean ‖x‖² above which, columns of wild scale given, descent is not even a start for it
+FEW_EPOCHS_WILD = 100.0  # the same there
+PART = 0.15  # of the epochs that cost as much as Newton descent has before it gives up
 MANY_ROWS = 1600  # that a step is taken to factor at most where columns are too many for a matrix
 MOST_EPOCHS = 350.0  # that Newton is taken to cost there at all
 MOST_EPOCHS_SMOOTH = 150.0  # the same for smooth losses: conjugate gradients take most of the steps
@@ -53,6 +56,7 @@ TOO_HARD = 2e3  # C · mean ‖x‖² above which they are not
 GENTLE = 0.05  # C · mean ‖x‖² up to which descent begins with a stochastic pass, where rows share few columns
 GENTLE_SIGNS = 2.0  # the same for signs and a bounded β, where it helps longer, whatever they share
 THIN = 0.02  # the part of the columns that a row has where they share few
+MOST_EXPECTED = 9999.0  # epochs: more are as good as never
 ENOUGH = 1e-9  # a gap at which a stalled fit is left alone
 WILD = 1e4  # ratio of column scales that is worth a word
 
@@ -68,7 +72,7 @@ class Forecast:
     density: float  # the part of the columns that a row has
     tall: bool  # rows are enough for the columns: fewer can be told apart, and descent is done sooner than expected
     wide: bool  # Newton makes no matrix over the columns
-    smallest: float  # root mean square of a column's entries
+    smallest: float  # scale of a column: root mean square of its entries
     largest: float
 
     @property
@@ -79,22 +83,33 @@ class Forecast:
     @property
     def patience(self) -> float:
         """Epochs of descent that cost as much as Newton."""
-        return self.newton / self.epoch if self.epoch else 0.0  # a table without entries: only the intercept is sought
+        return self.newton / self.epoch
 
     @property
     def newton_first(self) -> bool:
-        crawls = self.wild and self.hardness > HARD and not self.wide
-        return self.patience <= self.expected and (crawls or (self.tall and self.patience <= FEW_EPOCHS))
+        if self.wild and self.hardness > HARD and not self.wide and self.patience <= FEW_EPOCHS_WILD:
+            return True
+        return self.tall and self.patience <= min(self.expected, FEW_EPOCHS)
+
+    def __str__(self) -> str:
+        need = f"{self.expected:.0f}" if self.expected < MOST_EXPECTED else "thousands"
+        wide = " (columns are too many for a matrix)" if self.wide else ""
+        wild = ", columns of wild scale" if self.wild else ""
+        start = not self.newton_first and self.patience <= self.expected
+        few = ", rows fewer than twice the columns" if start and not self.tall else ""
+        return (
+            f"newton's work is that of {self.patience:.0f} epochs of descent{wide}, which may need {need} "
+            f"(C · mean ‖x‖² is {self.hardness:.2g}{wild}{few}){' and is a start for it' if start else ''}"
+        )
 
 
 def forecast(problem: Any, tol: float) -> Forecast:
     """From the shape of the data and some of its rows."""
     mean_square, entries, pairs, smallest, largest = problem._matrix.profile()
-    costs = problem.C * (1.0 if problem.sample_weight is None else float(problem.sample_weight.mean()))
-    hardness = costs * mean_square
-    n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
-    logarithms = problem.loss == "logistic"
-    row = ROW + LOGARITHMS * logarithms + FAR * (n * entries >= 2 * LARGE)
+    weight = problem.sample_weight
+    hardness = min(problem.C * (1.0 if weight is None else float(weight.mean())) * mean_square, 1e300)
+    n, logarithms = problem.n_rows, problem.loss == "logistic"
+    row = ROW + LOGARITHMS * logarithms + FAR * (n * entries >= IN_CACHES)
     epoch = n * (row + (SCATTERED if _scattered(problem) else ENTRY) * entries)
     digits = max(1.0, -math.log10(max(tol, 1e-12)))
     wide: bool = _core.newton_is_wide(problem._core, NEWTON.options["memory"])
@@ -104,7 +119,7 @@ def forecast(problem: Any, tol: float) -> Forecast:
         expected=_expected(problem, hardness, digits),
         hardness=hardness,
         density=entries / max(problem.n_cols, 1),
-        tall=n >= 2 * d,
+        tall=_tall(problem),
         wide=wide,
         smallest=smallest,
         largest=largest,
@@ -115,31 +130,43 @@ def _scattered(problem: Any) -> bool:
     return bool(problem.storage.startswith("csr"))
 
 
-def _exact(problem: Any) -> bool:
-    """Squared losses and the logistic: Newton's own problem, without a smoothing."""
+def _side(problem: Any) -> int:
+    """Of a matrix over the columns."""
+    return int(problem.n_cols + (problem.intercept != "none"))
+
+
+def _tall(problem: Any) -> bool:
+    return bool(problem.n_rows >= 2 * _side(problem))
+
+
+def _squared(problem: Any) -> bool:
     loss = loss_named(problem.loss)
-    return loss.name == "logistic" or (loss.smooth and not loss.bounded)
+    return loss.smooth and not loss.bounded
 
 
 def _expected(problem: Any, hardness: float, digits: float) -> float:
     """Epochs that descent may need. Of signs of which nearly all are alike most rows soon come to rest."""
-    spread = math.sqrt(1 - float(problem.y.mean()) ** 2) if loss_named(problem.loss).targets == "sign" else 1.0
+    spread = 1.0
+    if loss_named(problem.loss).targets == "sign":
+        weight = problem.sample_weight
+        mean = float(problem.y.mean() if weight is None else problem.y @ weight / weight.sum())
+        spread = math.sqrt(max(0.0, 1 - mean * mean))
     if problem.loss == "logistic":
         digit, hard = 0.65, 0.6
     else:
-        digit, hard = (1.7, 2.0) if _exact(problem) else (1.4, 0.45)
-    return min(1 + digits * (digit + hard * spread * float(hardness**0.8)), 9999.0)
+        digit, hard = (1.7, 2.0) if _squared(problem) else (1.4, 0.45)
+    return min(1 + digits * (digit + hard * spread * float(hardness**0.8)), MOST_EXPECTED)
 
 
 def _newton(problem: Any, entries: float, pairs: float, hardness: float, digits: float) -> float:
     """The work of passes, Grams and factors of a matrix over the columns."""
-    n, d = problem.n_rows, problem.n_cols + (problem.intercept != "none")
+    n, d = problem.n_rows, _side(problem)
     cold = not _core.newton_samples(problem._core)  # it does not begin on a sample of the rows
     size = min(math.log10(1 + hardness), 4.0)  # it hardly cares beyond
     digits = min(digits, 6.0)  # the last ones come by themselves
     if problem.loss == "logistic":
         passes, grams = 3 + 0.5 * digits, 2 + 1.5 * size * cold
-    elif _exact(problem):
+    elif _squared(problem):
         passes, grams = 3 + 0.3 * digits + (2 + 0.8 * size) * cold, 2.0
     else:
         passes, grams = 3 + (1 + 0.4 * size) * digits + 2 * cold, 2.0 + cold
@@ -147,7 +174,7 @@ def _newton(problem: Any, entries: float, pairs: float, hardness: float, digits:
     # with packed rows wide instructions multiply many at a time
     gram = n * (PRODUCT * min(d, n) * d if _core.packs_rows(problem._core) else PAIR * pairs)
     work = passes * a_pass + grams * gram + 0.5 * passes * CUBE * min(d, n) ** 3
-    if n < 2 * d and not loss_named(problem.loss).smooth:  # every row is in the zone for long
+    if not _tall(problem) and not loss_named(problem.loss).smooth:  # every row is in the zone for long
         work *= 2
     return float(work * (SHARED if n * entries >= SMALL else 1.0))
 
@@ -156,7 +183,7 @@ def _wide(problem: Any, epoch: float, hardness: float, digits: float) -> float:
     """The work of steps that factor rows of the zone, or none; no more than what descent could win."""
     smooth = loss_named(problem.loss).smooth
     steps = 4 + digits if smooth else 6 * digits
-    work = steps * (epoch + SHARED * CUBE * min(problem.n_rows, MANY_ROWS) ** 3)
+    work = steps * (epoch + SHARED * CUBE * float(min(problem.n_rows, MANY_ROWS)) ** 3)
     if problem.loss == "logistic" and hardness <= TOO_HARD:  # no rows are factored
         work = min(work, steps * PRODUCTS * epoch)
     return float(min(work, (MOST_EPOCHS_SMOOTH if smooth else MOST_EPOCHS) * epoch))
@@ -168,37 +195,26 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         return constant
     plan = forecast(problem, control.tol)
     seed = {"seed": options["seed"]}
-    loss = loss_named(problem.loss)
-    why = f"newton's work is that of {plan.patience:.0f} epochs of descent{_without_matrix(plan)}, which may "
-    why += f"need {plan.expected:.0f} (C · mean ‖x‖² is {plan.hardness:.1g}{', columns of wild scale' * plan.wild})"
+    first = None  # where descent came to rest, if it did
     if plan.newton_first:
         answer = _newton_or_descent(problem, control, start, seed)
-        why = f"newton: {why}"
+        why = f"newton: {plan}"
     else:
-        if loss.targets == "sign" and loss.bounded:
-            gentle = plan.hardness <= GENTLE_SIGNS
-        else:
-            gentle = plan.hardness <= GENTLE and plan.density <= THIN
-        gentle = gentle and start.dual is None
-        descent = {"init": "sgd" if gentle else "zero", **_patient(max(plan.patience, 10.0), plan.wide)}
+        gentle = start.dual is None and _gentle(problem, plan)
+        epochs = max(plan.patience, 10.0)
+        least = max(PART * epochs, DOZEN if plan.wide or epochs > 100 else 0.0)
+        descent = {"init": "sgd" if gentle else "zero", "patience": epochs, "least_epochs": least}
         answer = DCD.run(problem, control, start, {**DCD.options, **seed, **descent})
-        why = f"dcd{', its first epoch stochastic' if gentle else ''}: {why}"
-        still = control.stopped and _stuck(control)
-        if still:
+        why = f"dcd{', its first epoch stochastic' if gentle else ''}: {plan}"
+        reason = "more than Newton costs were still to go"
+        if control.status == "stalled" and _stuck(control):
+            reason = "no row moved any more"
+            first = replace(answer, certificate=control.certificate)
             control.reopen()
+            control.over(answer.epochs)
         if not control.stopped:
-            first = answer
-            control.end_solver(first.epochs)
-            begin = Start(first.dual, first.intercept, first.coef)
-            answer = _newton_or_descent(problem, control, begin, seed)
-            answer = replace(
-                answer,
-                solver="dcd, newton" if answer.solver == "newton" else "dcd",
-                n_iter=first.n_iter + answer.n_iter,
-                epochs=first.epochs + answer.epochs,
-            )
-            reason = "no row moved any more" if still else "more than Newton costs were still to go"
-            why += f"; after {first.epochs:.0f} epochs {reason}: newton from its point"
+            why += f"; after {answer.epochs:.0f} epochs {reason}: newton from its point"
+            answer = _go_on(problem, control, answer, seed)
     if not control.stopped and not answer.judged:
         judge(problem, control, answer)
     if answer.why:  # memory was short
@@ -207,19 +223,33 @@ def run(problem: Any, control: Any, start: Start, options: Mapping[str, Any]) ->
         answer = finish(problem, control, replace(answer, why=why), max(control.tol, ENOUGH))
         why = answer.why
         if _stuck(control):
-            answer = _descent_instead(problem, control, answer, options)
-            why += "; newton stalled: dcd from the start"
+            if first is None:
+                answer = _descent_instead(problem, control, answer, options)
+                why += "; newton stalled: dcd from the start"
+            else:
+                _better_halves(problem, control, answer, first)
+                control.stop("stalled")
     return replace(answer, why=why, wild=plan.wild)
 
 
-def _without_matrix(plan: Forecast) -> str:
-    return " (columns are too many for a matrix)" if plan.wide else ""
+def _gentle(problem: Any, plan: Forecast) -> bool:
+    """Is a stochastic epoch a better beginning?"""
+    loss = loss_named(problem.loss)
+    if loss.targets == "sign" and loss.bounded:
+        return plan.hardness <= GENTLE_SIGNS
+    return plan.hardness <= GENTLE and plan.density <= THIN
 
 
-def _patient(epochs: float, wide: bool = False) -> dict[str, float]:
-    """Descent gives up when it needs more epochs than these, but not before it has had a twentieth of them, nor a dozen
-    where it has many to win or Newton begins without a matrix over the columns."""
-    return {"patience": epochs, "least_epochs": max(0.15 * epochs, DOZEN if wide or epochs > 100 else 0.0)}
+def _go_on(problem: Any, control: Any, first: Answer, seed: Mapping[str, Any]) -> Answer:
+    """Newton from where descent came."""
+    control.end_solver(first.epochs)
+    answer = _newton_or_descent(problem, control, Start(first.dual, first.intercept, first.coef), seed)
+    return replace(
+        answer,
+        solver="dcd, newton" if answer.solver == "newton" else "dcd",
+        n_iter=first.n_iter + answer.n_iter,
+        epochs=first.epochs + answer.epochs,
+    )
 
 
 def _newton_or_descent(problem: Any, control: Any, start: Start, seed: Mapping[str, Any]) -> Answer:
@@ -255,23 +285,30 @@ def _stuck(control: Any) -> bool:
 def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mapping[str, Any]) -> Answer:
     """Where a few rows are longer than the others by many orders of magnitude, β from scores has no digits left and
     Newton stalls; descent keeps β itself and may still get there. The better primal and the better dual point count."""
-    before = control.certificate
+    stalled = replace(stalled, certificate=control.certificate)
     control.end_solver(stalled.epochs - control.epochs)
     control.reopen()
-    patience = _patient(min(3e4, max(20.0, 1e9 / max(problem._matrix.entries, 1))))
+    epochs = min(3e4, max(20.0, 1e9 / max(problem._matrix.entries, 1)))
+    patience = {"patience": epochs, "least_epochs": 0.05 * epochs}
     answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], **patience})
     answer.epochs += stalled.epochs
     if not answer.judged:
         judge(problem, control, answer)
-    within = control.certificate.relative_gap <= control.tol
-    if not within and (before.primal < control.certificate.primal or before.dual > control.certificate.dual):
-        if before.primal < control.certificate.primal:
-            answer.coef, answer.intercept = stalled.coef, stalled.intercept
-        if before.dual > control.certificate.dual:
-            answer.dual = stalled.dual
-        judge(problem, control, answer)
+    _better_halves(problem, control, answer, stalled)
     control.stop("stalled")
     return replace(answer, solver=f"{stalled.solver}, dcd", judged=True, n_iter=stalled.n_iter + answer.n_iter)
+
+
+def _better_halves(problem: Any, control: Any, answer: Answer, other: Answer) -> None:
+    """The better primal and the better dual point of both, in `answer`, judged."""
+    now, then = control.certificate, other.certificate
+    if now.relative_gap <= control.tol or (now.primal <= then.primal and now.dual >= then.dual):
+        return
+    if then.primal < now.primal:
+        answer.coef, answer.intercept = other.coef, other.intercept
+    if then.dual > now.dual:
+        answer.dual = other.dual
+    judge(problem, control, answer)
 
 
 SOLVER = Solver(

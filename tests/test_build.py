@@ -20,11 +20,17 @@ FLAGS = {"avx2": ["-mavx2", "-mfma"], "avx512": ["-mavx512f", "-mavx512dq", "-ma
 X86 = platform.machine() in {"x86_64", "AMD64"}
 
 
-def weak_symbols(source: Path, flags: list[str], folder: Path) -> list[str]:
+def compiled(source: Path, flags: list[str], folder: Path) -> Path:
     compiler = shutil.which(os.environ.get("CXX", "c++"))
-    assert compiler and shutil.which("nm"), "this test compiles one file and looks at its symbols"
-    made = folder / "level.o"
+    assert compiler, "this test compiles a file"
+    made = folder / f"{source.stem}.o"
     subprocess.run([compiler, "-std=c++20", "-O2", "-fPIC", *flags, "-I", CORE, "-c", source, "-o", made], check=True)
+    return made
+
+
+def weak_symbols(source: Path, flags: list[str], folder: Path) -> list[str]:
+    assert shutil.which("nm"), "this test looks at a file's symbols"
+    made = compiled(source, flags, folder)
     lines = subprocess.run(["nm", "-C", made], check=True, capture_output=True, text=True).stdout.splitlines()
     return [line for line in lines if line[17:18] in {"W", "V", "w", "v", "u"}]
 
@@ -39,6 +45,23 @@ def test_the_look_for_weak_symbols_can_fail(tmp_path):
     source = tmp_path / "leaky.cpp"
     source.write_text("inline __attribute__((noinline)) int g(int x) { return x; } int f(int x) { return g(x); }\n")
     assert weak_symbols(source, [], tmp_path)
+
+
+def test_logarithms_are_right_to_the_last_digits_at_every_level(tmp_path):
+    x86 = ["-DDUALGAP_X86"] if X86 else []
+    objects = [
+        compiled(CORE / "simd" / f"level_{level}.cpp", FLAGS.get(level, []), tmp_path)
+        for level in (LEVELS if X86 else LEVELS[:1])
+    ]
+    objects.append(compiled(CORE / "simd" / "table.cpp", x86, tmp_path))
+    objects.append(compiled(Path(__file__).parent / "simd_logistic.cpp", [], tmp_path))
+    program = tmp_path / "program"
+    subprocess.run([os.environ.get("CXX", "c++"), *objects, "-o", program], check=True)
+    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split("\n")[:-1]
+    assert [line.split()[0] for line in lines] == [level for level in LEVELS if _core.simd_has(level)]
+    for line in lines:
+        entropy, loss, share = map(float, line.split()[1:])
+        assert max(entropy, loss, share) <= 4, line
 
 
 FIT = """

@@ -69,6 +69,7 @@ void add_f32(double a, const float* x, double* w, Int n) { add(a, x, w, n); }
 #define DUALGAP_NAME(level) DUALGAP_TEXT(level)
 
 extern const Table DUALGAP_TABLE(LEVEL);
-const Table DUALGAP_TABLE(LEVEL) = {DUALGAP_NAME(LEVEL), dot_f64, dot_f32, add_f64, add_f32, logistic, mercer_table};
+const Table DUALGAP_TABLE(LEVEL) = {DUALGAP_NAME(LEVEL), dot_f64, dot_f32, add_f64, add_f32, logistic, entropy,
+                                    mercer_table};
 
 }  // namespace dualgap::simd

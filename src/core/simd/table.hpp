@@ -53,6 +53,8 @@ struct Table {
   void (*add_f32)(double a, const float* x, double* w, std::int64_t n);
   // log(1 + e^−m) and 1 / (1 + e^m)
   void (*logistic)(const double* m, double* value, double* share, std::int64_t n);
+  // −s log s − (1 − s) log(1 − s) for 0 ≤ s ≤ ½
+  void (*entropy)(double* out, const double* s, std::int64_t n);
   Mercer mercer;
 };
 

@@ -58,11 +58,18 @@ class NewtonRows {
     const Loss loss = loss_;
     Index k = 0;
     focus.each(first, first + count, [&](Index i) {
-      const double y = problem_.y[i], c = problem_.cost(i);
-      inside[k] = loss.box(y, c).clip(values[k]);
-      terms[k] = loss.dual(y, c, inside[k]);
+      const double y = problem_.y[i], c = problem_.cost(i), a = inside[k] = loss.box(y, c).clip(values[k]);
+      if constexpr (has_many)
+        terms[k] = c > 0 ? std::min(std::abs(a), c - std::abs(a)) / c : 0.0;
+      else
+        terms[k] = loss.dual(y, c, a);
       ++k;
     });
+    if constexpr (has_many) {
+      simd::active().entropy(terms, terms, count);
+      k = 0;
+      focus.each(first, first + count, [&](Index i) { terms[k++] *= problem_.cost(i); });
+    }
   }
 
   /// The smoothing of a row: q, for long rows as many times more as they are longer than most.

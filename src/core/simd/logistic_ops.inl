@@ -18,7 +18,7 @@ inline void logistic_of(Wide m, Wide& value, Wide& share) {
 
 /// x > 0 is 2ᵏ times a number between √½ and √2.
 inline Wide log_of(Wide x) {
-  typedef std::uint64_t Bits __attribute__((vector_size(sizeof(Wide)), may_alias));
+  typedef std::uint64_t Bits __attribute__((vector_size(sizeof(Wide)), aligned(8), may_alias));
   const Bits bits = reinterpret_cast<const Bits&>(x), place = (bits >> 52) | 0x4330000000000000;  // 2⁵² + 1023 + k
   const Bits fraction = (bits & 0x000fffffffffffff) | 0x3ff0000000000000;
   const Wide m = reinterpret_cast<const Wide&>(fraction), k = reinterpret_cast<const Wide&>(place) - 4503599627371519.0;

@@ -7,7 +7,8 @@ pays for a matrix over the columns (or, where they are too many, over rows of th
 1. Work is predicted from the shape of the data, never timed, so the same problem always takes the same way.
 2. Both are forecast before the start: the epochs that descent is likely to need, and those that cost as much as all of
    Newton's work. Newton runs first where its work is less. But where it is much, or rows are few, descent is worth a
-   try, as a start for Newton if not more, unless C is large and columns are wildly different in scale.
+   try, as a start for Newton if not more, unless C is large and columns are wildly different in scale; or unless C is
+   so small that a free intercept is nearly all there is to seek.
 3. Otherwise descent begins, its first epoch one of stochastic steps where C · mean ‖x‖² is small (and, where β has no
    bound, rows share few columns). It has a patience: when its own forecast needs more epochs than Newton would cost, it
    stops and hands (w, β) over; so it does where no row moves any more.
@@ -43,6 +44,8 @@ PASS_ROW, PASS_ENTRY, PASS_SCATTERED = 30.0, 0.2, 1.0  # Newton, a pass
 PRODUCT, PAIR, CUBE = 0.016, 0.45, 0.012  # a product of a Gram, rows packed or not; a factor, for the cube of its side
 SHARED = 0.6  # Newton's part of all this where tables are large enough for threads
 
+ADRIFT = 0.5  # n · C · mean ‖x‖² up to which w hardly leaves 0: descent seeks a free intercept pair by pair, and long
+ADRIFT_LOGISTIC, ADRIFT_WIDE = 2.0, 0.05  # the same for the logistic loss; for kinked ones on wide data
 FEW_EPOCHS = 40.0  # Newton within this many epochs of descent may go first
 HARD = 20.0  # C · mean ‖x‖² above which, columns of wild scale given, descent is not even a start for it
 FEW_EPOCHS_WILD = 100.0  # the same there
@@ -72,6 +75,7 @@ class Forecast:
     density: float  # the part of the columns that a row has
     tall: bool  # rows are enough for the columns: fewer can be told apart, and descent is done sooner than expected
     wide: bool  # Newton makes no matrix over the columns
+    adrift: bool  # a free intercept is nearly all there is to seek
     smallest: float  # scale of a column: root mean square of its entries
     largest: float
 
@@ -87,7 +91,7 @@ class Forecast:
 
     @property
     def newton_first(self) -> bool:
-        if self.wild and self.hardness > HARD and not self.wide and self.patience <= FEW_EPOCHS_WILD:
+        if self.adrift or (self.wild and self.hardness > HARD and not self.wide and self.patience <= FEW_EPOCHS_WILD):
             return True
         return self.tall and self.patience <= min(self.expected, FEW_EPOCHS)
 
@@ -95,11 +99,12 @@ class Forecast:
         need = f"{self.expected:.0f}" if self.expected < MOST_EXPECTED else "thousands"
         wide = " (columns are too many for a matrix)" if self.wide else ""
         wild = ", columns of wild scale" if self.wild else ""
+        adrift = ", and there is an intercept to find" if self.adrift else ""
         start = not self.newton_first and self.patience <= self.expected
         few = ", rows fewer than twice the columns" if start and not self.tall else ""
         return (
             f"newton's work is that of {self.patience:.0f} epochs of descent{wide}, which may need {need} "
-            f"(C · mean ‖x‖² is {self.hardness:.2g}{wild}{few}){' and is a start for it' if start else ''}"
+            f"(C · mean ‖x‖² is {self.hardness:.2g}{adrift}{wild}{few}){' and is a start for it' if start else ''}"
         )
 
 
@@ -121,6 +126,7 @@ def forecast(problem: Any, tol: float) -> Forecast:
         density=entries / max(problem.n_cols, 1),
         tall=_tall(problem),
         wide=wide,
+        adrift=_adrift(problem, n * hardness, wide),
         smallest=smallest,
         largest=largest,
     )
@@ -137,6 +143,14 @@ def _side(problem: Any) -> int:
 
 def _tall(problem: Any) -> bool:
     return bool(problem.n_rows >= 2 * _side(problem))
+
+
+def _adrift(problem: Any, pull: float, wide: bool) -> bool:
+    if problem.intercept != "free":
+        return False
+    if problem.loss == "logistic":
+        return pull <= ADRIFT_LOGISTIC
+    return pull <= (ADRIFT_WIDE if wide and not loss_named(problem.loss).smooth else ADRIFT)
 
 
 def _squared(problem: Any) -> bool:
@@ -284,11 +298,13 @@ def _stuck(control: Any) -> bool:
 
 def _descent_instead(problem: Any, control: Any, stalled: Answer, options: Mapping[str, Any]) -> Answer:
     """Where a few rows are longer than the others by many orders of magnitude, β from scores has no digits left and
-    Newton stalls; descent keeps β itself and may still get there. The better primal and the better dual point count."""
+    Newton stalls; descent keeps β itself and may still get there (less is tried where all that is left is rounding).
+    The better primal and the better dual point count."""
+    hidden = control.certificate.gap <= control.certificate.rounding
     stalled = replace(stalled, certificate=control.certificate)
     control.end_solver(stalled.epochs - control.epochs)
     control.reopen()
-    epochs = min(3e4, max(20.0, 1e9 / max(problem._matrix.entries, 1)))
+    epochs = min(3e4, max(20.0, (1e7 if hidden else 1e9) / max(problem._matrix.entries, 1)))
     patience = {"patience": epochs, "least_epochs": 0.05 * epochs}
     answer: Answer = DCD.run(problem, control, Start(), {**DCD.options, "seed": options["seed"], **patience})
     answer.epochs += stalled.epochs

@@ -102,15 +102,17 @@ def arrival(
 def again(
     runners: list[Contestant], X: Any, y: np.ndarray, loss: str, C: float, settings: dict[Contestant, float]
 ) -> list[float]:
-    """Seconds of each one's best fit, in turns in one process of their own, until the fastest has had a fifth of a
-    second, and three turns at least where they take less than three seconds: the first ones there pay for pages and
-    threads that a fork has not got yet."""
+    """Seconds of each one's best fit, in turns to and fro in one process of their own, until the fastest has had a
+    fifth of a second, and three turns at least where they take less than three seconds: the first ones there pay for
+    pages and threads that a fork has not got yet."""
 
     def fits() -> list[float]:
         taken: list[list[float]] = [[] for _ in runners]
+        turns = list(zip(runners, taken, strict=True))
         while min(map(sum, taken)) < 0.2 or (len(taken[0]) < 3 and max(map(min, taken)) < 3.0):
-            for runner, seconds in zip(runners, taken, strict=True):
+            for runner, seconds in turns:
                 seconds.append(runner.fit(X, y, loss, C, settings[runner])[0])
+            turns.reverse()  # nobody always follows the same one, whose memory and threads it finds
         return [min(seconds) for seconds in taken]
 
     return in_child(fits, 600.0) or [math.inf] * len(runners)
